@@ -1,0 +1,64 @@
+"""What the reader returns: a model's cache layout, with the origin of every number it rests on."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kvviz.core.cache import Layer
+from kvviz.text import Message
+
+ModelDtype = Literal["bf16", "fp16", "fp32"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One number the layout rests on, and where it came from."""
+
+    term: str
+    """Stable name, the field's standard term: ``layers``, ``kv_heads``, ``head_dim``, ``window_tokens`` …"""
+    value: int | str
+    origin: Literal["field", "class default", "derived"]
+    where: str
+    """The JSON path (``$.text_config.head_dim``), the class whose default it is (``gemma3_text``), or the arithmetic
+    (``hidden_size / num_attention_heads = 5120 / 64``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something the reader of a result must know; ``code`` is stable, the text is for people."""
+
+    code: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KvScheme:
+    """A cache type that the checkpoint itself asks for."""
+
+    dtype: Literal["fp8", "nvfp4"]
+    path: str
+    """The field that says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """One model's cache layout and the few sizes that budgets need."""
+
+    model_type: str
+    """``model_type`` of the text part, or its class name where the file gives none."""
+    class_name: str
+    """First entry of ``architectures``, or empty."""
+    layers: tuple[Layer, ...]
+    """What each layer stores, in order; LongCat's attention sublayers count one by one."""
+    dtype: ModelDtype
+    """The type the model computes with (``torch_dtype`` or ``dtype``); bf16 where the file is silent."""
+    dtype_where: str
+    """JSON path of the dtype, or empty where the file is silent."""
+    max_context_tokens: int | None
+    """The model's own maximum length, where it has one."""
+    hidden_size: int | None
+    vocab_size: int | None
+    attention_heads: int | None
+    """Query heads, which must divide by tensor-parallel size; None where there are none (pure state models)."""
+    kv_scheme: KvScheme | None
+    facts: tuple[Fact, ...]
+    notes: tuple[Note, ...]
