@@ -1,7 +1,7 @@
 """What one layer keeps for one sequence: a closed union of frozen specs, and the arithmetic over it.
 
-Content is piecewise linear in the sequence length: ``state + growing·n + windowed·min(n, limit)``. Nothing here knows an
-engine; what an engine sets aside for the same layer is in ``kvviz.engines``.
+Content is piecewise linear in the sequence length: ``state + growing·n + windowed·min(n, limit)``. Nothing here knows
+an engine; what one sets aside for the same layer is in ``kvviz.engines``.
 """
 
 from dataclasses import dataclass
@@ -141,7 +141,7 @@ LayerCache = (
 )
 
 Layer = tuple[LayerCache, ...]
-"""All that one layer stores; empty for a layer that stores nothing (an MLP, or one that reads another layer's cache)."""
+"""All that one layer stores; empty where it stores nothing (an MLP, or a layer that reads another layer's cache)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,8 +260,8 @@ def layer_bytes(layer: Layer, tokens: int, dtype: KvDtype, *, model_dtype_bytes:
 def letter(layer: Layer) -> str:
     """One letter for the kind of layer, as in ``kvviz size --json``.
 
-    f full, l latent, F and L the same with indexer keys, w window, c chunk, s state, b state and full attention, x cross
-    only, X full and cross, H and h compressed with ratio 4 and with another ratio, ``.`` nothing stored.
+    f full, l latent, F and L the same with indexer keys, w window, c chunk, s state, b state and full attention, x
+    cross only, X full and cross, H and h compressed with ratio 4 and with another ratio, ``.`` nothing stored.
     """
     kinds = {type(cache) for cache in layer}
     compressed = next((c for c in layer if isinstance(c, CompressedAttention)), None)
