@@ -1,0 +1,33 @@
+"""What all tests share: deterministic examples in CI, the browser last, the app as a process."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.browser.harness import Server, serve
+
+# No deadline and no complaint about slow generation: both fail for the machine's mood, not for the code.
+_PROFILE = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("local", _PROFILE)
+settings.register_profile("ci", _PROFILE, derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+BROWSER_TESTS = Path(__file__).parent / "browser"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a browser, and run it last: the quick answers first."""
+    for item in items:
+        if BROWSER_TESTS in item.path.parents:
+            item.add_marker("browser")
+    items.sort(key=lambda item: BROWSER_TESTS in item.path.parents)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The real app, started once as a person starts it."""
+    with serve(tmp_path_factory.mktemp("server") / "log.txt") as running:
+        yield running
