@@ -1,0 +1,195 @@
+"""Rules that hold for the whole project and that no linter knows: its texts, its pages, its promises."""
+
+import ast
+import re
+import shlex
+import string
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "kvviz"
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+SOURCES = [ROOT / "app.py", *PAGES, *sorted(PACKAGE.rglob("*.py"))]
+
+
+def name(path: Path) -> str:
+    """A file as it is spoken of."""
+    return path.relative_to(ROOT).as_posix()
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+SAME_IN_BOTH_LANGUAGES: set[str] = set()
+"""More than one word, and yet the same in Japanese: names."""
+
+JAPANESE = r"[\u3005\u3040-\u30ff\u3400-\u9fff]"
+HALF_WIDTH_KANA = re.compile(r"[\uff61-\uff9f]")
+ASCII_AFTER_JAPANESE = re.compile(rf"{JAPANESE}[,.!?;(]|[),]{JAPANESE}")
+NO_SPACE_BETWEEN = re.compile(rf"{JAPANESE}[A-Za-z0-9]|[A-Za-z0-9]{JAPANESE}")
+PLACEHOLDER = re.compile(r"{[^{}]*}")
+MARKUP = "*_` \n"
+
+
+def calls_of_text(path: Path) -> Iterator[ast.Call]:
+    """Every ``Text(...)`` in a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Text":
+            yield node
+
+
+def texts() -> Iterator[tuple[str, str, str]]:
+    """Where each text stands, its English and its Japanese."""
+    for path in sorted((PACKAGE / "text").glob("*.py")):
+        for call in calls_of_text(path):
+            parts = dict(zip(("en", "ja"), call.args, strict=False)) | {k.arg: k.value for k in call.keywords}
+            yield f"{name(path)}:{call.lineno}", ast.literal_eval(parts["en"]), ast.literal_eval(parts["ja"])
+
+
+TEXTS = [pytest.param(en, ja, id=where) for where, en, ja in texts()]
+
+
+def placeholders(text: str) -> list[str]:
+    """The names in braces, as often as they stand there."""
+    return sorted(field for _, field, _, _ in string.Formatter().parse(text) if field is not None)
+
+
+def test_there_are_texts_and_they_are_all_in_the_text_package() -> None:
+    assert len(TEXTS) > 50
+    elsewhere = [path for path in SOURCES if PACKAGE / "text" not in path.parents]
+    assert [f"{name(path)}:{call.lineno}" for path in elsewhere for call in calls_of_text(path)] == []
+
+
+@pytest.mark.parametrize(("en", "ja"), TEXTS)
+def test_both_languages_of_a_text_say_the_same(en: str, ja: str) -> None:
+    assert set(placeholders(en)) == set(placeholders(ja))
+    assert all(field.isidentifier() for field in placeholders(en)), "write a brace that is shown as {{ or }}"
+    assert en.strip()
+    assert ja.strip()
+    if len(PLACEHOLDER.sub("", en).split()) > 1 and en not in SAME_IN_BOTH_LANGUAGES:
+        assert ja != en, "not translated"
+    assert en.rstrip(MARKUP).endswith((".", "!", "?")) == ja.rstrip(MARKUP).endswith(("。", "！", "？"))
+
+
+@pytest.mark.parametrize(("en", "ja"), TEXTS)
+def test_japanese_is_set_as_japanese_is(en: str, ja: str) -> None:
+    assert not HALF_WIDTH_KANA.search(ja)
+    assert not ASCII_AFTER_JAPANESE.search(ja), ASCII_AFTER_JAPANESE.findall(ja)
+    assert not NO_SPACE_BETWEEN.search(ja), NO_SPACE_BETWEEN.findall(ja)
+    assert not re.search(JAPANESE, en), "Japanese in the English"
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+
+
+def test_no_source_lets_foreign_code_or_markup_in() -> None:
+    forbidden = re.compile(r"unsafe_allow_html|unsafe_allow_javascript|trust_remote_code\s*=\s*True")
+    assert [name(path) for path in SOURCES if forbidden.search(path.read_text(encoding="utf-8"))] == []
+
+
+def imported_packages(path: Path) -> set[str]:
+    """The top-level packages a file imports, wherever in the file."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+# The import rules inside the package are import-linter's, in pyproject.toml; pages and app.py lie outside of it.
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_page_is_short_and_only_shows(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= 130
+    assert imported_packages(page) - sys.stdlib_module_names <= {"streamlit", "kvviz"}
+
+
+def test_no_rule_knows_a_repository() -> None:
+    """An id such as ``owner/name`` in the code that reads configs would be a special case for one checkpoint."""
+    an_id = re.compile(r"[A-Za-z0-9][\w.-]+/[A-Za-z0-9][\w.-]+")
+    found = [
+        f"{name(path)}:{node.lineno} {node.value}"
+        for folder in ("core", "engines")
+        for path in sorted((PACKAGE / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and an_id.fullmatch(node.value)
+    ]
+    assert found == []
+
+
+def test_no_file_names_a_place_on_the_machine_it_was_written_on() -> None:
+    places = re.compile(r"/(?:home|Users|root|work|mnt)/\w|/tmp/\w|[A-Z]:\\\\?Users")
+    written = [
+        path
+        for path in [*ROOT.glob("*.*"), *ROOT.glob(".ci/*"), *SOURCES, *(ROOT / "tests").rglob("*.py")]
+        if path.suffix in {".py", ".md", ".toml", ""} and path.is_file() and path != Path(__file__)
+    ]
+    assert [name(path) for path in written if places.search(path.read_text(encoding="utf-8"))] == []
+
+
+# --- promises --------------------------------------------------------------------------------------------------------
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_ci_runs_what_the_readme_says() -> None:
+    start = "python -m pip install -e . && streamlit run app.py"
+    test = 'python -m pip install -e ".[test]" && python -m pytest'
+    assert start in README
+    assert test in README
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert test in ci
+    for check in ["ruff format --check", "ruff check", "mypy", "lint-imports"]:
+        assert check in ci
+        assert check in README
+
+
+def examples() -> list[tuple[str, str]]:
+    """The README's ``$ kvviz …`` lines with what stands below each."""
+    blocks = re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL)
+    return [
+        match for block in blocks for match in re.findall(r"^\$ (kvviz .*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize(("command", "output"), examples())
+def test_the_readme_shows_what_the_command_line_answers(command: str, output: str, tmp_path: Path) -> None:
+    arguments = shlex.split(command)[1:]
+    # From another folder: nothing may depend on where one stands.
+    answer = subprocess.run(
+        [sys.executable, "-m", "kvviz", *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.rstrip() == output.rstrip()
+
+
+def test_the_readme_has_examples() -> None:
+    assert len(examples()) >= 1
+
+
+HEAVY_IMPORTS = """
+import sys
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+
+root = Path(sys.argv[1])
+app = AppTest.from_file(str(root / "kvviz" / "ui" / "main.py"), default_timeout=60).run()
+assert not app.exception, app.exception
+for page in sorted((root / "pages").glob("*.py")):
+    if page.stem != "live":
+        app.switch_page(str(page)).run()
+        assert not app.exception, (page, app.exception)
+print(sorted({"torch", "transformers", "accelerate"} & set(sys.modules)))
+"""
+
+
+def test_only_the_live_page_may_import_torch_or_transformers() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", HEAVY_IMPORTS, str(ROOT)], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip() == "[]"
