@@ -102,7 +102,14 @@ def imported_packages(path: Path) -> set[str]:
     return found
 
 
-# The import rules inside the package are import-linter's, in pyproject.toml; pages and app.py lie outside of it.
+@pytest.mark.parametrize(
+    "source", [p for p in PACKAGE.rglob("*.py") if p.parent.name not in {"ui", "charts"}], ids=name
+)
+def test_all_but_charts_and_ui_is_standard_library_only(source: Path) -> None:
+    assert imported_packages(source) - sys.stdlib_module_names <= {"kvviz"}
+
+
+# Who may import whom inside the package is import-linter's to say (pyproject.toml); pages lie outside of it.
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_is_short_and_only_shows(page: Path) -> None:
     assert len(page.read_text(encoding="utf-8").splitlines()) <= 130
