@@ -158,18 +158,21 @@ def changed_fields(scenario: Scenario) -> tuple[str, ...]:
     return tuple(name for name in MORE_SETTINGS if getattr(scenario, name) != DEFAULTS[name])
 
 
-def parse_tokens(written: str) -> int:
-    """Tokens as people write them: ``131072``, ``131,072``, ``128k`` (k = 1,024), full-width digits too."""
+def parse_tokens(written: str, *, field: str = "tokens") -> int:
+    """Tokens as people write them: ``131072``, ``131,072``, ``128k`` (k = 1,024), full-width digits too.
+
+    ``field`` is what a ScenarioError names.
+    """
     plain = _plain(written).replace("_", "")
     match = _TOKENS.fullmatch(plain) if len(plain) <= _WRITTEN_CHARACTERS else None
     if match is None:
-        raise ScenarioError(Message(text.TOKENS, {"shown": shown(written)}), field="tokens")
+        raise ScenarioError(Message(text.TOKENS, {"shown": shown(written)}), field=field)
     whole, decimals, suffix = match[1].replace(",", ""), match[2] or "", match[3]
     scaled = int(whole + decimals) * {"": 1, "k": 1024, "m": 1024**2}[suffix]
     unit: int = 10 ** len(decimals)
     tokens, rest = divmod(scaled, unit)
     if rest:  # 1.3k is no whole number of tokens
-        raise ScenarioError(Message(text.TOKENS, {"shown": shown(written)}), field="tokens")
+        raise ScenarioError(Message(text.TOKENS, {"shown": shown(written)}), field=field)
     return tokens
 
 

@@ -1,0 +1,317 @@
+"""``kvviz size`` and ``kvviz models``: the core for scripts, CI jobs and docs. ``--json`` is a stable contract."""
+
+import argparse
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import kvviz
+from kvviz import catalogue
+from kvviz.core.cache import letter
+from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.engines import vllm
+from kvviz.estimate import Estimate
+from kvviz.export import all_notes, number, sizing_json
+from kvviz.links import pack_config
+from kvviz.resolve import resolve
+from kvviz.scenario import DEFAULTS, FIELDS, Scenario, parse_tokens, parse_value, shown
+from kvviz.sizing import Budget, Sizing, size
+from kvviz.text import LANGUAGES, Lang, Message, Text
+from kvviz.text import cli as text
+
+BAD_INPUT: Final = 2
+_INTERRUPTED: Final = 130
+
+
+class _BadUsageError(KvvizError):
+    """A command line that cannot be understood."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message, code="usage")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors as one line, like every other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        values = {"why": message.replace("\n", " "), "command": f"{command} " if command else ""}
+        raise _BadUsageError(Message(text.USAGE, values))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 when it answered, 2 for bad input."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    lang: Lang = "ja" if _follows(given, "--lang") == "ja" else "en"
+    try:
+        return _run(given, lang)
+    except BrokenPipeError:
+        # Whoever reads has enough. Python flushes stdout once more on exit: give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _run(given: list[str], lang: Lang) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows "?" instead of a traceback
+            stream.reconfigure(errors="replace")
+    try:
+        options = _parser(lang).parse_args(given)
+        if options.command == "models":
+            _models(" ".join(options.query), options, lang)
+        else:
+            _size(options, lang)
+        sys.stdout.flush()
+    except KvvizError as error:
+        return _failed([error], "--json" in given, lang)
+    except ExceptionGroup as several:
+        return _failed([e for e in several.exceptions if isinstance(e, KvvizError)], "--json" in given, lang)
+    return 0
+
+
+def _parser(lang: Lang) -> _Parser:
+    parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models}")
+    for name, summary in (("size", text.SIZE), ("models", text.MODELS)):
+        command = commands.add_parser(name, help=summary(lang), description=summary(lang), allow_abbrev=False)
+        command.add_argument("--json", action="store_true", help=text.JSON(lang))
+        command.add_argument("--lang", choices=LANGUAGES, default="en", help=text.LANG(lang))
+        if name == "models":
+            command.add_argument("query", nargs="*", metavar="QUERY", help=text.QUERY(lang))
+            continue
+        command.add_argument("model", metavar="MODEL_OR_FILE", help=text.FLAGS["model"](lang))
+        command.add_argument("--tokens", metavar="N", help=text.TOKENS(lang))
+        for field in FIELDS:
+            if field == "model":
+                continue
+            what, default = text.FLAGS[field](lang), DEFAULTS[field]
+            if field != "gpu" and default != "":  # no GPU is this command's own default
+                what = text.DEFAULT(lang, help=what, value="auto" if default is None else default)
+            command.add_argument(_flag(field), dest=field, metavar="X", help=what.replace("%", "%%"))
+    return parser
+
+
+def _models(query: str, options: argparse.Namespace, lang: Lang) -> None:
+    found = catalogue.search(query)
+    if options.json:
+        print(json.dumps({"kvviz": kvviz.__version__, "models": found}))
+    elif found:
+        print("\n".join(found))
+    else:
+        print(text.NO_MATCH(lang, query=shown(query)), file=sys.stderr)
+
+
+def _size(options: argparse.Namespace, lang: Lang) -> None:
+    sizing = answer(vars(options))
+    if options.json:
+        print(json.dumps(sizing_json(sizing, lang)))
+    else:
+        print("\n".join(_report(sizing, lang)))
+
+
+def answer(options: dict[str, Any]) -> Sizing:
+    """The sizing of the flags that were given (text; None: not given). Raises all that is wrong with them at once."""
+    values: dict[str, Any] = {"gpu": ""}
+    problems: list[KvvizError] = []
+    if options.get("tokens") is not None:
+        if options.get("input") is not None or options.get("output") is not None:
+            problems.append(_BadUsageError(Message(text.BOTH_LENGTHS)))
+        options = {**options, "input": options["tokens"], "output": "0"}
+    for field in FIELDS:
+        written = options.get(field)
+        if written is None or field == "model":
+            continue
+        try:
+            if field == "input" and options.get("tokens") is not None:
+                parse_tokens(written, field="tokens")  # so that the message speaks of tokens
+            values[field] = parse_value(field, written)
+        except ScenarioError as error:
+            problems.append(error)
+    given: catalogue.Loaded | None = None
+    try:
+        if values.get("config"):
+            values["model"] = options["model"]
+        elif _is_path(options["model"]):
+            given = catalogue.load_file(Path(options["model"]).expanduser())
+            values |= {"model": given.model, "config": _packed(given)}
+        else:
+            values["model"] = catalogue.load(options["model"]).model
+    except KvvizError as error:
+        problems.append(error)
+    if problems:
+        raise ExceptionGroup("bad input", problems)
+    resolved = resolve(Scenario(**values), given=given)
+    sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return replace(sizing, notes=(*resolved.notes, *sizing.notes))
+
+
+def _is_path(model: str) -> bool:
+    """A bundled id stays one whatever lies in this directory; ``./`` in front says a path."""
+    if not model or model in catalogue.models():
+        return False
+    looks = model.startswith((".", "/", "~")) or model.endswith(".json") or "\\" in model
+    return looks or ("\x00" not in model and len(model) < 4096 and Path(model).exists())
+
+
+def _packed(given: catalogue.Loaded) -> str:
+    try:
+        return pack_config(given.config)
+    except ScenarioError:
+        return ""  # too large for a link, not for an answer
+
+
+def _failed(errors: Sequence[KvvizError], as_json: bool, lang: Lang) -> int:
+    """One line for each thing that is wrong."""
+    for error in errors:
+        for line in error.lines(lang):
+            print(f"kvviz: {line}", file=sys.stderr)
+    if as_json:
+        first = errors[0]
+        problems = [problem for error in errors for problem in _problems(error, lang)]
+        error_object = {"code": first.code, "message": first.message(lang), "problems": problems}
+        print(json.dumps({"error": error_object}))
+    return BAD_INPUT
+
+
+def _problems(error: KvvizError, lang: Lang) -> list[dict[str, str]]:
+    if isinstance(error, ConfigError) and error.problems:
+        return [{"message": p.message(lang), "path": p.path} for p in error.problems]
+    path = _flag(error.field) if isinstance(error, ScenarioError) else ""
+    return [{"message": error.message(lang), "path": path}]
+
+
+def _report(sizing: Sizing, lang: Lang) -> Iterator[str]:
+    """The answer first, then the three numbers, then where one GPU's memory goes."""
+    yield _sentence(sizing, lang)
+    yield ""
+    yield from _table(_three_numbers(sizing, lang), lang)
+    if sizing.budget is not None:
+        yield ""
+        yield from _table(_ledger(sizing.budget, sizing.scenario.memory_fraction, lang), lang)
+    if notes := all_notes(sizing):
+        yield ""
+        yield text.NOTES(lang)
+        yield from (f"- {note.message(lang)}" for note in notes)
+
+
+def _sentence(sizing: Sizing, lang: Lang) -> str:
+    scenario, budget = sizing.scenario, sizing.budget
+    tokens = format_count(sizing.tokens)
+    if budget is None or sizing.fits is None or sizing.short_bytes is None:
+        content = format_bytes(sizing.content_bytes)
+        if sizing.request_bytes is None:
+            return text.NO_BUDGET(lang, tokens=tokens, content=content)
+        counted = format_bytes(sizing.request_bytes)
+        return text.NO_BUDGET_COUNTED(lang, tokens=tokens, content=content, engine=_engine(), counted=counted)
+    gpus = f"{scenario.gpus} × {budget.device.name}"
+    if budget.available_bytes < 0:
+        return text.WEIGHTS_TOO_LARGE(lang, gpus=gpus, bytes=format_bytes(-budget.available_bytes))
+    sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
+    return sentence(
+        lang,
+        needed=format_count(scenario.sequences),
+        counted=format_count(sizing.max_sequences_counted or 0),
+        held=format_count(sizing.max_sequences_held or 0),
+        gpus=gpus,
+        tokens=tokens,
+        engine=_engine(),
+        bytes=format_bytes(abs(sizing.short_bytes)),
+    )
+
+
+def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]]:
+    content, plan = sizing.content, sizing.plan
+    yield text.MODEL, "", f"{sizing.scenario.model}  {sizing.scenario.revision}"
+    yield text.LAYERS, "", _runs([letter(layer) for layer in sizing.architecture.layers])
+    yield text.KV_TYPE, "", f"{sizing.kv_dtype.name}  {sizing.kv_dtype_reason(lang)}"
+    more = [
+        text.AND_WINDOWS(lang, bytes=_exact(number(m.bytes_per_token)), limit=format_count(m.limit_tokens))
+        for m in content.limited
+    ]
+    if content.state_bytes:
+        more.append(text.AND_STATE(lang, bytes=format_bytes(content.state_bytes)))
+    if content.cross_bytes:
+        more.append(text.AND_CROSS(lang, bytes=format_bytes(content.cross_bytes)))
+    growing = _exact(number(content.growing_bytes_per_token))
+    note = text.CONTENT_NOTE(lang, growing=growing, more="".join(more))
+    yield text.CONTENT, format_bytes(sizing.content_bytes), note
+    if plan is None or sizing.request_bytes is None:
+        return
+    blocks = format_count(plan.request_blocks(sizing.tokens))
+    note = text.RESERVATION_NOTE(lang, engine=_engine(), blocks=blocks)
+    yield text.RESERVATION, format_bytes(sizing.request_bytes), note
+    if sizing.held_bytes is not None:
+        yield text.HELD, format_bytes(sizing.held_bytes), text.HELD_NOTE(lang)
+    if sizing.budget is not None:
+        note = text.POOL_NOTE(lang, engine=_engine(), blocks=format_count(sizing.budget.pool_blocks))
+        yield text.POOL, format_bytes(sizing.budget.pool_bytes), note
+
+
+def _ledger(budget: Budget, fraction: float, lang: Lang) -> Iterator[tuple[Text, str, str]]:
+    yield text.DEVICE, format_bytes(budget.device_bytes), text.DEVICE_NOTE(lang)
+    yield text.OUTSIDE, format_bytes(budget.outside_bytes), text.OUTSIDE_NOTE(lang, fraction=f"{fraction:g}")
+    for label, term in (
+        (text.WEIGHTS, budget.weights),
+        (text.ACTIVATIONS, budget.activations),
+        (text.GRAPHS, budget.graphs),
+        (text.NON_TORCH, budget.non_torch),
+    ):
+        yield label, format_bytes(term.value_bytes), _basis(term, lang)
+    yield text.LEFT, format_bytes(budget.available_bytes), ""
+
+
+def _basis(term: Estimate, lang: Lang) -> str:
+    return f"{text.BASIS[term.basis](lang)}: {term.source(lang)}"
+
+
+def _table(rows: Iterator[tuple[Text, str, str]], lang: Lang) -> Iterator[str]:
+    """Label, amount (aligned to the right) and a remark; a row without an amount starts its remark there."""
+    cells = [(label(lang), amount, remark) for label, amount, remark in rows]
+    first = max(_columns(label) for label, _, _ in cells)
+    second = max(_columns(amount) for _, amount, _ in cells)
+    for label, amount, remark in cells:
+        start = label + " " * (first - _columns(label))
+        right = " " * (second - _columns(amount)) + amount + "  " + remark if amount else remark
+        yield f"{start}  {right}".rstrip()
+
+
+def _columns(line: str) -> int:
+    """Columns of a terminal: kanji and kana take two."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+def _runs(letters: Sequence[str]) -> str:
+    """``wwwwwf`` over and over is easier to read than counted runs; long rows of one letter are not."""
+    if len(set(letters)) == 1:
+        return f"{len(letters)} × {letters[0]}"
+    return f"{len(letters)}: {''.join(letters)}"
+
+
+def _exact(amount: float) -> str:
+    return format_count(amount) if isinstance(amount, int) else f"{amount:,.2f}"
+
+
+def _engine() -> str:
+    return f"vLLM {vllm.VERSION}"
+
+
+def _flag(field: str) -> str:
+    return "--" + field.replace("_", "-")
+
+
+def _follows(given: Sequence[str], flag: str) -> str | None:
+    for position, argument in enumerate(given):
+        if argument == flag and position + 1 < len(given):
+            return given[position + 1]
+        if argument.startswith(flag + "="):
+            return argument.partition("=")[2]
+    return None

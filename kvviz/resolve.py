@@ -1,0 +1,54 @@
+"""A scenario's model -> its cache layout and weights: the bundled config, or the one the scenario carries."""
+
+from dataclasses import dataclass
+
+from kvviz.catalogue import Loaded, load, revision_of
+from kvviz.core.architecture import Architecture, Note, read_config
+from kvviz.estimate import Estimate
+from kvviz.links import unpack_config
+from kvviz.scenario import Scenario
+from kvviz.text import Message
+from kvviz.text import catalogue as text
+from kvviz.weights import typed_weights, weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """What sizing needs to know about the model."""
+
+    scenario: Scenario
+    """With the model as the Hub spells it and the revision of the config that was read."""
+    architecture: Architecture
+    weights: Estimate | None
+    """Of the whole model; None where nobody counted them and none were typed."""
+    notes: tuple[Note, ...]
+
+
+def resolve(scenario: Scenario, *, given: Loaded | None = None) -> Resolved:
+    """Read the scenario's model: ``given`` (a file), else the config in the scenario, else the bundled one.
+
+    Raises KvvizError where there is none, or where it cannot be read.
+    """
+    bundled = given is None and not scenario.config
+    if given is None:
+        given = _carried(scenario) if scenario.config else load(scenario.model)
+    notes = given.notes
+    if bundled and scenario.revision not in ("", given.revision):
+        values = {"linked": scenario.revision, "current": given.revision}
+        notes = (*notes, Note(code="revision-differs", message=Message(text.REVISION_DIFFERS, values)))
+    estimate = None
+    if scenario.weights_gib is not None:
+        estimate = typed_weights(scenario.weights_gib)
+    elif bundled:  # a name someone gave to a config says nothing about its weights
+        estimate = weights(given.model, weight_dtype=scenario.weight_dtype, dtype=given.architecture.dtype)
+    return Resolved(
+        scenario=scenario.with_changes(model=given.model, config=scenario.config, revision=given.revision),
+        architecture=given.architecture,
+        weights=estimate,
+        notes=notes,
+    )
+
+
+def _carried(scenario: Scenario) -> Loaded:
+    config = unpack_config(scenario.config)
+    return Loaded(model=scenario.model, config=config, architecture=read_config(config), revision=revision_of(config))

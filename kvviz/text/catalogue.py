@@ -1,0 +1,44 @@
+"""Sentences about finding a model and where its config came from."""
+
+from kvviz.text.base import Text
+
+UNKNOWN_MODEL = Text(
+    en="“{model}” is not one of the bundled models; give its config.json instead (a path on the command line, pasted on"
+    " the page).",
+    ja="「{model}」は同梱されていないモデルです。config.json を指定してください"
+    "（コマンドラインではパス、ページでは貼り付け）。",
+)
+UNKNOWN_MODEL_NEAR = Text(
+    en="“{model}” is not one of the bundled models; did you mean {near}? Or give its config.json (a path on the command"
+    " line, pasted on the page).",
+    ja="「{model}」は同梱されていないモデルです。{near} のことでしょうか。または config.json を指定してください"
+    "（コマンドラインではパス、ページでは貼り付け）。",
+)
+NO_FILE = Text(en="There is no file {path}.", ja="ファイル {path} がありません。")
+FILE_TOO_LARGE = Text(
+    en="{path} has more than {limit} MiB; a config.json is far smaller. Is it the right file?",
+    ja="{path} は {limit} MiB を超えています。config.json はずっと小さいファイルです。ファイルを確認してください。",
+)
+NOT_TEXT = Text(
+    en="{path} is not UTF-8 text; give a config.json.",
+    ja="{path} は UTF-8 のテキストではありません。config.json を指定してください。",
+)
+UNREADABLE = Text(en="{path} cannot be read: {why}.", ja="{path} を読み込めません（{why}）。")
+DOUBTFUL = Text(
+    en="The bundled config of this model comes from a doubtful source: {note}.",
+    ja="このモデルの同梱設定は出典の確かさが低いものです（出典の注記: {note}）。",
+)
+REVISION_DIFFERS = Text(
+    en="The bundled config has changed since this link was made ({linked}, now {current}): the numbers may differ.",
+    ja="このリンクの作成後に同梱の設定が変わりました（{linked} → {current}）。数値が異なる可能性があります。",
+)
+TOO_LARGE_FOR_LINK = Text(
+    en="config: this config.json is too large for a link ({characters} characters when packed; at most {limit} fit).",
+    ja="config: この config.json はリンクに収まりません（圧縮後 {characters} 文字、上限 {limit} 文字）。",
+)
+NOT_A_PACKED_CONFIG = Text(
+    en="config: the config in this link cannot be read; it was cut off or changed. Ask for the link again, or paste the"
+    " config.json.",
+    ja="config: リンクに含まれる設定を読み取れません。途中で切れたか、書き換えられています。"
+    "リンクを送り直してもらうか、config.json を貼り付けてください。",
+)

@@ -1,0 +1,123 @@
+"""The command line: help, labels and the answer."""
+
+from kvviz.text.base import Text
+
+DESCRIPTION = Text(
+    en="How much memory a language model's KV cache takes, and why.",
+    ja="言語モデルの KV キャッシュに必要なメモリと、その理由を計算します。",
+)
+SIZE = Text(en="size the cache of one model", ja="1 つのモデルのキャッシュを見積もる")
+MODELS = Text(en="list the bundled models", ja="同梱モデルの一覧")
+QUERY = Text(en="words that the model's id must hold", ja="モデルの ID に含まれる語")
+JSON = Text(en="print one JSON object", ja="JSON オブジェクトを 1 つ出力")
+LANG = Text(en="language of the output", ja="出力の言語")
+FLAGS = {
+    "model": Text(
+        en="Hub id of a bundled model, or the path of a config.json or of a directory that holds one",
+        ja="同梱モデルの Hub ID、または config.json（それを含むディレクトリも可）のパス",
+    ),
+    "revision": Text(en="revision that the config must have", ja="設定のリビジョン"),
+    "config": Text(en="a config as a kvviz link carries it", ja="kvviz のリンクに含まれる形式の設定"),
+    "gpu": Text(
+        en="GPU id such as h100-80gb; without it there is no budget",
+        ja="h100-80gb などの GPU の ID。なければ容量は計算しない",
+    ),
+    "gpus": Text(en="how many GPUs", ja="GPU の数"),
+    "input": Text(en="prompt tokens of the longest request", ja="最長のリクエストの入力トークン"),
+    "output": Text(en="generated tokens of the longest request", ja="最長のリクエストの出力トークン"),
+    "sequences": Text(en="requests in flight at peak", ja="ピーク時の同時リクエスト数"),
+    "kv_dtype": Text(en="KV cache type", ja="KV キャッシュの型"),
+    "weight_dtype": Text(en="weight type", ja="重みの型"),
+    "weights_gib": Text(en="weights of the whole model in GiB, where you know better", ja="モデル全体の重み（GiB）"),
+    "engine": Text(en="engine", ja="エンジン"),
+    "memory_fraction": Text(en="share of each GPU the engine may use", ja="エンジンが使う GPU メモリの割合"),
+    "block_tokens": Text(en="tokens per block", ja="ブロックあたりのトークン数"),
+    "batched_tokens": Text(en="vLLM --max-num-batched-tokens", ja="vLLM の --max-num-batched-tokens"),
+    "in_flight_tokens": Text(en="tokens scheduled ahead", ja="先行してスケジュールされるトークン数"),
+    "max_model_len": Text(en="vLLM --max-model-len", ja="vLLM の --max-model-len"),
+    "tp": Text(en="tensor-parallel size", ja="テンソル並列数"),
+}
+TOKENS = Text(
+    en="KV tokens of one sequence, instead of --input and --output",
+    ja="1 系列の KV トークン数（--input と --output の代わり）",
+)
+DEFAULT = Text(en="{help} (default: {value})", ja="{help}（既定値: {value}）")
+
+BOTH_LENGTHS = Text(
+    en="--tokens is input and output together; give either --tokens or --input and --output.",
+    ja="--tokens は入力と出力の合計です。--tokens か、--input と --output のどちらかを指定してください。",
+)
+USAGE = Text(en="{why}; see kvviz {command}--help.", ja="{why}（kvviz {command}--help を参照）。")
+NO_MATCH = Text(en="No bundled model matches “{query}”.", ja="「{query}」に一致する同梱モデルはありません。")
+
+FIT_YES = Text(
+    en="All {needed} requests fit at once on {gpus}, each at {tokens} tokens ({engine}). {counted} would fit;"
+    " {bytes} per GPU to spare.",
+    ja="{gpus} に {needed} 件すべてが同時に収まります（各 {tokens} トークン、{engine}）。最大 {counted} 件、"
+    "GPU あたりの余裕は {bytes} です。",
+)
+FIT_HELD = Text(
+    en="All {needed} requests fit on {gpus} at {tokens} tokens each, unless many long prompts arrive together"
+    " ({engine}): {counted} are certain, {held} fit while decoding.",
+    ja="長いプロンプトが重ならなければ、{gpus} に {needed} 件すべてが収まります（各 {tokens} トークン、{engine}）。"
+    "確実なのは {counted} 件、デコード中は {held} 件です。",
+)
+FIT_NO = Text(
+    en="{counted} of {needed} requests fit at once on {gpus}, each at {tokens} tokens ({engine})."
+    " {bytes} per GPU short.",
+    ja="{gpus} に同時に収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
+    "GPU あたり {bytes} 不足しています。",
+)
+WEIGHTS_TOO_LARGE = Text(
+    en="The weights do not fit on {gpus}: {bytes} per GPU short before any cache.",
+    ja="{gpus} に重みが収まりません。キャッシュの前に GPU あたり {bytes} 不足しています。",
+)
+NO_BUDGET = Text(
+    en="One request of {tokens} tokens keeps {content} of KV cache.",
+    ja="{tokens} トークンの 1 リクエストの KV キャッシュは {content} です。",
+)
+NO_BUDGET_COUNTED = Text(
+    en="One request of {tokens} tokens keeps {content} of KV cache; {engine} counts it as {counted} per GPU.",
+    ja="{tokens} トークンの 1 リクエストの KV キャッシュは {content} です。"
+    "{engine} は GPU あたり {counted} と数えます。",
+)
+
+MODEL = Text(en="Model", ja="モデル")
+LAYERS = Text(en="Layers", ja="層")
+KV_TYPE = Text(en="KV cache type", ja="KV キャッシュの型")
+CONTENT = Text(en="Content", ja="内容")
+CONTENT_NOTE = Text(
+    en="one request, before any split ({growing} B per token{more})",
+    ja="1 リクエスト、GPU に分ける前（トークンあたり {growing} B{more}）",
+)
+AND_WINDOWS = Text(en=" + {bytes} B up to {limit}", ja=" + {limit} まで {bytes} B")
+AND_STATE = Text(en=" + {bytes} state", ja=" + 状態 {bytes}")
+AND_CROSS = Text(en=" + {bytes} cross-attention", ja=" + クロスアテンション {bytes}")
+RESERVATION = Text(en="Reservation", ja="確保")
+RESERVATION_NOTE = Text(
+    en="what {engine} counts one request as, per GPU ({blocks} blocks of the pool)",
+    ja="{engine} が 1 リクエストとして数える量、GPU あたり（プールのブロック {blocks} 個）",
+)
+HELD = Text(en="Held", ja="保持")
+HELD_NOTE = Text(en="what it occupies while it decodes, per GPU", ja="デコード中に占める量、GPU あたり")
+POOL = Text(en="Pool", ja="プール")
+POOL_NOTE = Text(
+    en="what {engine} allocates at start, per GPU ({blocks} blocks)",
+    ja="{engine} が起動時に割り当てる量、GPU あたり（ブロック {blocks} 個）",
+)
+LEDGER = Text(en="One GPU", ja="GPU 1 台")
+DEVICE = Text(en="GPU memory", ja="GPU メモリ")
+DEVICE_NOTE = Text(en="as the driver reports it", ja="ドライバーの報告値")
+OUTSIDE = Text(en="outside the fraction", ja="割合の外")
+OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（割合 {fraction}）")
+WEIGHTS = Text(en="weights", ja="重み")
+ACTIVATIONS = Text(en="activations", ja="活性化")
+GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
+NON_TORCH = Text(en="engine, non-torch", ja="エンジン（torch 以外）")
+LEFT = Text(en="left for the cache", ja="キャッシュに残る量")
+BASIS = {
+    "exact": Text(en="exact", ja="厳密"),
+    "measured": Text(en="measured", ja="実測"),
+    "assumed": Text(en="assumed", ja="仮定"),
+}
+NOTES = Text(en="Notes", ja="注記")
