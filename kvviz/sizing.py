@@ -1,16 +1,32 @@
 """Architecture + Scenario -> Sizing: the answer, in bytes, with its working."""
 
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from kvviz.core.architecture import Architecture, Note
-from kvviz.core.cache import Content
+from kvviz.core.cache import (
+    Content,
+    FullAttention,
+    IndexerKeys,
+    LatentAttention,
+    RecurrentState,
+    SlidingWindow,
+    content,
+)
 from kvviz.core.dtypes import KvDtype
-from kvviz.devices import Device
+from kvviz.core.errors import ScenarioError
+from kvviz.core.identity import ByIdentity
+from kvviz.core.kv_dtype import resolve_kv_dtype
+from kvviz.core.units import format_bytes
+from kvviz.devices import Device, device
+from kvviz.engines import vllm, vllm_memory
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.scenario import Scenario
-from kvviz.text import Message
+from kvviz.text import Message, Text
+from kvviz.text import engine as text
 
 Fits = Literal["yes", "held-only", "no"]
 
@@ -45,7 +61,7 @@ class Sizing:
     scenario: Scenario
     architecture: Architecture
     kv_dtype: KvDtype
-    """What ``scenario.kv_dtype`` resolved to."""
+    """What ``scenario.kv_dtype`` resolved to, in the layout the engine stores."""
     kv_dtype_reason: Message
     """Why, where the scenario says ``auto``."""
     tokens: int
@@ -54,22 +70,240 @@ class Sizing:
     """One sequence, whole model, before any split over GPUs."""
     content_bytes: int
     """content at ``tokens``, rounded up."""
+    engines: int
+    """Engines side by side, each on ``tp`` GPUs with a pool of its own; requests are shared out among them."""
     plan: VllmPlan | None
     """What the engine sets aside on one GPU; None where this engine version does not run the model."""
     plan_missing: Note | None
     """Why there is no plan."""
     budget: Budget | None
-    """None without a GPU, or where the weights are not known."""
+    """None without a GPU or a plan, or where the weights are not known."""
     request_bytes: int | None
     """What the engine counts one request of ``tokens`` as, on one GPU (whole blocks)."""
     held_bytes: int | None
     """What such a request occupies in steady decode, on one GPU (whole blocks)."""
     max_sequences_counted: int | None
+    """Requests of ``tokens`` that fit at once by the engine's count, over all engines."""
     max_sequences_held: int | None
+    """The same where every one of them is in steady decode."""
     max_tokens: int | None
-    """Longest single request the pool holds (by the engine's count)."""
+    """Longest single request the pool holds (by the engine's count); None also where no length is too long for it."""
     fits: Fits | None
     """Of ``scenario.sequences``: yes by the counted number, held-only by the held one, or no."""
     short_bytes: int | None
     """Per GPU: what the counted need exceeds the pool by; negative when there is room to spare."""
     notes: tuple[Note, ...]
+
+
+def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | None) -> Sizing:
+    """Answer ``scenario`` for a model. ``weights`` are those of the whole model; None where nobody knows them.
+
+    Raises ScenarioError, with the field, for settings that this model or GPU cannot be run with.
+    """
+    gpu = device(scenario.gpu) if scenario.gpu else None
+    generation = gpu.generation if gpu else _DEFAULT_GENERATION
+    tp = _tensor_parallel(architecture, scenario)
+    tokens = scenario.tokens
+    longest = scenario.max_model_len or tokens
+    if longest < tokens:
+        values = {"tokens": f"{tokens:,}", "length": f"{longest:,}"}
+        raise ScenarioError(Message(text.MODEL_LEN_TOO_SHORT, values), field="max_model_len")
+    chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype)
+    stored = vllm.stored_dtype(architecture, chosen, generation)
+    missing = vllm.not_run(architecture)
+    plan = None
+    if missing is None:
+        plan = vllm.plan(
+            architecture,
+            kv_dtype=stored,
+            tp=tp,
+            block_tokens=scenario.block_tokens,
+            in_flight_tokens=_in_flight_tokens(scenario, gpu),
+            gpu_generation=generation,
+        )
+    whole = _content(ByIdentity(architecture), stored)
+    budget = None
+    if gpu and plan and weights:
+        budget = _budget(architecture, scenario, gpu, weights, tp, plan)
+    engines = scenario.gpus // tp
+    request = plan.request_blocks(tokens) if plan else None
+    held = plan.held_blocks(tokens) if plan else None
+    counted_fit = held_fit = max_tokens = short = None
+    fits: Fits | None = None
+    if plan and budget and request is not None and held is not None:
+        counted_fit, held_fit = engines * (budget.pool_blocks // request), engines * (budget.pool_blocks // held)
+        max_tokens = plan.longest_request(budget.pool_blocks)
+        needed = -(-scenario.sequences // engines) * request * plan.pool_block_bytes
+        short = needed - budget.pool_bytes
+        fits = "yes" if scenario.sequences <= counted_fit else "held-only" if scenario.sequences <= held_fit else "no"
+    return Sizing(
+        scenario=scenario,
+        architecture=architecture,
+        kv_dtype=stored,
+        kv_dtype_reason=reason,
+        tokens=tokens,
+        content=whole,
+        content_bytes=_ceil(whole.bytes_at(tokens)),
+        engines=engines,
+        plan=plan,
+        plan_missing=missing,
+        budget=budget,
+        request_bytes=None if plan is None or request is None else request * plan.pool_block_bytes,
+        held_bytes=None if plan is None or held is None else held * plan.pool_block_bytes,
+        max_sequences_counted=counted_fit,
+        max_sequences_held=held_fit,
+        max_tokens=max_tokens,
+        fits=fits,
+        short_bytes=short,
+        notes=(
+            *architecture.notes,
+            *_notes(architecture, scenario, chosen=chosen, stored=stored, tp=tp, plan=plan, budget=budget),
+            *_missing_weights(gpu, plan, weights),
+        ),
+    )
+
+
+_DEFAULT_GENERATION = "hopper"
+"""Kernels that are assumed where no GPU is chosen."""
+
+
+def _tensor_parallel(architecture: Architecture, scenario: Scenario) -> int:
+    """The scenario's, or one engine over all GPUs where the heads allow it."""
+    gpus = scenario.gpus
+    if scenario.tp is None:
+        if not vllm.runs_on(architecture, gpus):
+            values = {"gpus": gpus, "sizes": ", ".join(str(s) for s in vllm.tp_sizes(architecture))}
+            raise ScenarioError(Message(text.GPUS_DO_NOT_DIVIDE, values), field="gpus")
+        return gpus
+    if gpus % scenario.tp:
+        raise ScenarioError(Message(text.TP_DOES_NOT_FILL, {"gpus": gpus, "tp": scenario.tp}), field="tp")
+    vllm.check_tp(architecture, scenario.tp)
+    return scenario.tp
+
+
+def _batched_tokens(scenario: Scenario, gpu: Device | None) -> int:
+    if scenario.batched_tokens is not None:
+        return scenario.batched_tokens
+    if gpu is None:
+        return vllm.DEFAULT_IN_FLIGHT_TOKENS // vllm.CONCURRENT_BATCHES
+    return vllm.default_batched_tokens(gpu)
+
+
+def _in_flight_tokens(scenario: Scenario, gpu: Device | None) -> int:
+    if scenario.in_flight_tokens is not None:
+        return scenario.in_flight_tokens
+    return vllm.CONCURRENT_BATCHES * _batched_tokens(scenario, gpu)
+
+
+@lru_cache(maxsize=1024)
+def _content(key: ByIdentity[Architecture], kv_dtype: KvDtype) -> Content:
+    return content(key.value.layers, kv_dtype)
+
+
+def _budget(
+    architecture: Architecture, scenario: Scenario, gpu: Device, weights: Estimate, tp: int, plan: VllmPlan
+) -> Budget:
+    """requested - weights - activations - graphs - non-torch (vLLM ``v1/worker/gpu_worker.py:700-757``)."""
+    requested = _ceil(gpu.memory_bytes * Fraction(str(scenario.memory_fraction)))
+    share = weights
+    if tp > 1:
+        source = Message(text.WEIGHTS_SPLIT, {"source": weights.source, "tp": tp})
+        share = Estimate(value_bytes=-(-weights.value_bytes // tp), basis="assumed", source=source)
+    activations = vllm_memory.activations(
+        vocab=architecture.vocab_size,
+        hidden=architecture.hidden_size,
+        batched_tokens=_batched_tokens(scenario, gpu),
+        sequences=vllm.default_batched_sequences(gpu),
+    )
+    graphs, non_torch = vllm_memory.graphs(), vllm_memory.non_torch(tp)
+    available = requested - sum(e.value_bytes for e in (share, activations, graphs, non_torch))
+    blocks = max(0, available // plan.pool_block_bytes)
+    return Budget(
+        device=gpu,
+        device_bytes=gpu.memory_bytes,
+        requested_bytes=requested,
+        outside_bytes=gpu.memory_bytes - requested,
+        weights=share,
+        activations=activations,
+        graphs=graphs,
+        non_torch=non_torch,
+        available_bytes=available,
+        pool_blocks=blocks,
+        pool_bytes=blocks * plan.pool_block_bytes,
+    )
+
+
+def _notes(
+    architecture: Architecture,
+    scenario: Scenario,
+    *,
+    chosen: KvDtype,
+    stored: KvDtype,
+    tp: int,
+    plan: VllmPlan | None,
+    budget: Budget | None,
+) -> list[Note]:
+    """What a reader of the answer must know, the gravest first."""
+    notes: list[Note] = []
+
+    def note(code: str, sentence: Text, **values: object) -> None:
+        notes.append(Note(code=code, message=Message(sentence, values)))
+
+    tokens = scenario.tokens
+    if budget and budget.pool_blocks == 0:
+        requested = format_bytes(budget.requested_bytes)
+        if budget.weights.value_bytes > budget.requested_bytes:
+            weights = format_bytes(budget.weights.value_bytes)
+            note("weights-do-not-fit", text.WEIGHTS_DO_NOT_FIT, weights=weights, requested=requested)
+        else:
+            need = format_bytes(budget.requested_bytes - budget.available_bytes)
+            note("no-room-for-cache", text.NO_ROOM, need=need, requested=requested)
+    longest = scenario.max_model_len or tokens
+    if plan and budget and budget.pool_blocks and plan.request_blocks(longest) > budget.pool_blocks - 1:
+        need, pool = format_bytes(plan.request_bytes(longest)), format_bytes(budget.pool_bytes)
+        note("startup-fails", text.STARTUP_FAILS, length=f"{longest:,}", need=need, pool=pool)
+    maximum = architecture.max_context_tokens
+    if maximum is not None and tokens > maximum:
+        note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
+    if architecture.kv_scheme and scenario.kv_dtype == "auto":
+        note("kv-scheme", text.SCHEME_IN_FORCE, cache=chosen.name, path=architecture.kv_scheme.path)
+    if stored.name != chosen.name:
+        note("stored-as", text.STORED_AS, chosen=chosen.name, stored=stored.name)
+    if scenario.weight_dtype in ("fp8", "int8", "int4") and not stored.quantised:
+        note("weights-are-not-cache", text.WEIGHTS_ARE_NOT_CACHE, weights=scenario.weight_dtype, cache=stored.name)
+    if plan is None:
+        return notes
+    kinds = {type(c) for layer in architecture.layers for c in layer}
+    heads = _fewest_kv_heads(ByIdentity(architecture))
+    if heads and tp > heads:
+        note("kv-heads-copied", text.HEADS_COPIED, tp=tp, heads=heads, copies=tp // heads)
+    if tp > 1 and (LatentAttention in kinds or IndexerKeys in kinds) and not heads:
+        note("latent-copied", text.LATENT_COPIED, tp=tp)
+    if SlidingWindow in kinds and plan.request_blocks(tokens) > plan.held_blocks(tokens):
+        note(
+            "windows-reserve",
+            text.WINDOWS_RESERVE,
+            in_flight=f"{plan.in_flight_tokens:,}",
+            counted=format_bytes(plan.request_bytes(tokens)),
+            held=format_bytes(plan.held_bytes(tokens)),
+        )
+    if RecurrentState in kinds and plan.block_tokens > (scenario.block_tokens or vllm.DEFAULT_BLOCK_TOKENS):
+        note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
+    return notes
+
+
+def _missing_weights(gpu: Device | None, plan: VllmPlan | None, weights: Estimate | None) -> list[Note]:
+    if gpu and plan and weights is None:
+        return [Note(code="weights-unknown", message=Message(text.WEIGHTS_UNKNOWN))]
+    return []
+
+
+@lru_cache(maxsize=1024)
+def _fewest_kv_heads(key: ByIdentity[Architecture]) -> int:
+    """KV heads of the layer that is copied first; 0 where no layer has any."""
+    heads = [c.kv_heads for layer in key.value.layers for c in layer if isinstance(c, FullAttention | SlidingWindow)]
+    return min(heads, default=0)
+
+
+def _ceil(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)

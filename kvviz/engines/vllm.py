@@ -1,0 +1,243 @@
+"""What vLLM 0.33 sets aside for a model's cache on one GPU of a tensor-parallel engine."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kvviz.core.architecture import Architecture
+from kvviz.core.cache import (
+    ChunkedAttention,
+    CrossAttention,
+    FullAttention,
+    IndexerKeys,
+    LatentAttention,
+    RecurrentState,
+    SlidingWindow,
+)
+from kvviz.core.dtypes import KV_DTYPES, KvDtype
+from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.identity import ByIdentity
+from kvviz.core.units import GIB
+from kvviz.devices import Device
+from kvviz.engines.vllm_layout import (
+    DEFAULT_BLOCK_TOKENS,
+    Group,
+    full_length,
+    groups,
+    kernel_block_tokens,
+    specs,
+)
+from kvviz.engines.vllm_models import not_run
+from kvviz.text import Message
+from kvviz.text import engine as text
+
+__all__ = [
+    "CONCURRENT_BATCHES",
+    "DEFAULT_BLOCK_TOKENS",
+    "DEFAULT_IN_FLIGHT_TOKENS",
+    "VERSION",
+    "Group",
+    "VllmPlan",
+    "check_tp",
+    "default_batched_sequences",
+    "default_batched_tokens",
+    "not_run",
+    "plan",
+    "runs_on",
+    "stored_dtype",
+    "tp_sizes",
+]
+
+VERSION = "0.33"
+CONCURRENT_BATCHES = 2
+"""Asynchronous scheduling is on by default and one pipeline stage runs (``config/vllm.py:588-609``)."""
+DEFAULT_IN_FLIGHT_TOKENS = 16_384
+"""Without a GPU: what an 80 GB Hopper server ends up with, 2 x 8,192."""
+MAX_TP = 64
+"""Largest tensor-parallel size that is suggested."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VllmPlan:
+    """The pool's blocks and what a request takes of them, on one GPU. Every GPU of the engine has the same plan."""
+
+    tp: int
+    """GPUs one engine runs on. Pipeline, data and decode-context parallelism would make plans that differ by rank."""
+    kv_dtype: KvDtype
+    """What is stored: the chosen type, or the layout this engine turns it into."""
+    block_tokens: int
+    """Tokens per block as vLLM configures it; a group whose pages are smaller has larger blocks."""
+    pool_block_bytes: int
+    """One block of the pool, which any group can use: as large as the largest group needs."""
+    groups: tuple[Group, ...]
+    in_flight_tokens: int
+    full_length_groups: tuple[Group, ...]
+    """The groups there would be with every window and chunk at full length."""
+
+    def request_blocks(self, tokens: int) -> int:
+        """Pool blocks one request is counted as where ``tokens`` is the longest length."""
+        return sum(g.request_blocks(tokens, self.in_flight_tokens) for g in self.groups)
+
+    def request_bytes(self, tokens: int) -> int:
+        """Bytes of those blocks: the pool divided by this is vLLM's maximum concurrency."""
+        return self.request_blocks(tokens) * self.pool_block_bytes
+
+    def held_blocks(self, tokens: int) -> int:
+        """Pool blocks a request of ``tokens`` tokens occupies while it decodes."""
+        return sum(g.held_blocks(tokens) for g in self.groups)
+
+    def held_bytes(self, tokens: int) -> int:
+        """Bytes of those blocks."""
+        return self.held_blocks(tokens) * self.pool_block_bytes
+
+    def request_bytes_windows_ignored(self, tokens: int) -> int:
+        """``request_bytes`` with every attention layer at full length (``--disable-hybrid-kv-cache-manager``)."""
+        blocks = sum(g.request_blocks(tokens, self.in_flight_tokens) for g in self.full_length_groups)
+        return blocks * max(g.block_bytes for g in self.full_length_groups)
+
+    def per_gpu_request_bytes(self, tokens: int) -> tuple[int, ...]:
+        """``request_bytes`` of each GPU of the engine."""
+        return (self.request_bytes(tokens),) * self.tp
+
+    def longest_request(self, pool_blocks: int) -> int | None:
+        """Longest request that ``pool_blocks`` blocks can be started with; None where no length is too long.
+
+        One block stays behind as the null block (``kv_cache_planning.py:1533-1560``). 0: not even one token.
+        """
+        return _longest(self, pool_blocks - 1)
+
+
+@lru_cache(maxsize=1024)
+def _longest(of: VllmPlan, blocks: int) -> int | None:
+    if of.request_blocks(1) > blocks:
+        return 0
+    low, high = 1, max(2, blocks * max(g.block_tokens for g in of.groups) + 1)
+    if of.request_blocks(high) <= blocks:  # only what stops growing: windows, chunks, states
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if of.request_blocks(middle) <= blocks else (low, middle)
+    return low
+
+
+def plan(
+    architecture: Architecture,
+    *,
+    kv_dtype: KvDtype,
+    tp: int = 1,
+    block_tokens: int | None = None,
+    in_flight_tokens: int = DEFAULT_IN_FLIGHT_TOKENS,
+    prefix_caching: bool = True,
+    gpu_generation: str = "hopper",
+) -> VllmPlan:
+    """The plan of one GPU out of ``tp``. Raises KvvizError where ``not_run`` says why there is none."""
+    if missing := not_run(architecture):
+        raise KvvizError(missing.message, code=missing.code)
+    return _plan(ByIdentity(architecture), kv_dtype, tp, block_tokens, in_flight_tokens, prefix_caching, gpu_generation)
+
+
+@lru_cache(maxsize=1024)
+def _plan(
+    key: ByIdentity[Architecture],
+    kv_dtype: KvDtype,
+    tp: int,
+    block_tokens: int | None,
+    in_flight_tokens: int,
+    prefix_caching: bool,
+    generation: str,
+) -> VllmPlan:
+    architecture = key.value
+    check_tp(architecture, tp)
+    stored = stored_dtype(architecture, kv_dtype, generation)
+    kernel = kernel_block_tokens(architecture, stored, generation)
+    if block_tokens is not None and block_tokens % kernel:
+        raise ScenarioError(
+            Message(text.BLOCK_NOT_MULTIPLE, {"block": block_tokens, "kernel": kernel}), field="block_tokens"
+        )
+    made, block = specs(
+        architecture,
+        kv_dtype=stored,
+        tp=tp,
+        block_tokens=block_tokens or max(DEFAULT_BLOCK_TOKENS, kernel),
+        kernel_tokens=kernel,
+        prefix_caching=prefix_caching,
+        generation=generation,
+    )
+    made_groups = groups(made)
+    return VllmPlan(
+        tp=tp,
+        kv_dtype=stored,
+        block_tokens=block,
+        pool_block_bytes=max(g.block_bytes for g in made_groups),
+        groups=made_groups,
+        in_flight_tokens=in_flight_tokens,
+        full_length_groups=groups(full_length(made)),
+    )
+
+
+def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str) -> KvDtype:
+    """The layout ``kv_dtype`` becomes: sparse MLA kernels read fp8 in a packed record of their own.
+
+    FlashMLA's sparse kernel does so with any fp8 setting, consumer Blackwell even by default; data-centre Blackwell's
+    FlashInfer kernel reads plain fp8 (``mla_attention.py:358-377``).
+    """
+    caches = [c for layer in architecture.layers for c in layer]
+    sparse = any(isinstance(c, IndexerKeys) and c.packed for c in caches)
+    if not sparse or kv_dtype.packing != "plain" or generation == "blackwell":
+        return kv_dtype
+    packed = kv_dtype.name == "fp8" or (generation == "blackwell-rtx" and not kv_dtype.quantised)
+    return KV_DTYPES["fp8_ds_mla"] if packed else kv_dtype
+
+
+def check_tp(architecture: Architecture, tp: int) -> None:
+    """Raise a ScenarioError that lists the sizes that work where ``tp`` does not."""
+    if not runs_on(architecture, tp):
+        sizes = ", ".join(str(s) for s in tp_sizes(architecture))
+        raise ScenarioError(Message(text.TP_DOES_NOT_DIVIDE, {"tp": tp, "sizes": sizes}), field="tp")
+
+
+def runs_on(architecture: Architecture, tp: int) -> bool:
+    """True where the heads can be split over ``tp`` GPUs: query heads divide, KV heads divide or are divided."""
+    return _runs_on(ByIdentity(architecture), tp)
+
+
+@lru_cache(maxsize=4096)
+def _runs_on(key: ByIdentity[Architecture], tp: int) -> bool:
+    architecture = key.value
+    if architecture.attention_heads is not None and architecture.attention_heads % tp:
+        return False
+    for cache in {c for layer in architecture.layers for c in layer}:
+        match cache:
+            case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
+                if cache.kv_heads % tp and tp % cache.kv_heads:
+                    return False
+            case LatentAttention():
+                if cache.expanded_heads % tp:
+                    return False
+            case RecurrentState():
+                groups_split = not cache.conv_groups % tp or tp > cache.conv_groups
+                if cache.heads % tp or cache.conv_channels % tp or not groups_split:
+                    return False
+            case _:
+                pass
+    return True
+
+
+def tp_sizes(architecture: Architecture, limit: int = MAX_TP) -> tuple[int, ...]:
+    """Tensor-parallel sizes up to ``limit`` that the heads allow."""
+    return tuple(tp for tp in range(1, limit + 1) if runs_on(architecture, tp))
+
+
+def default_batched_tokens(device: Device) -> int:
+    """``--max-num-batched-tokens`` of a server where it is not given (``engine/arg_utils.py:2966-3000``)."""
+    if device.memory_bytes >= 160 * GIB:
+        return 16_384
+    return 8_192 if _is_large(device) else 2_048
+
+
+def default_batched_sequences(device: Device) -> int:
+    """``--max-num-seqs`` where it is not given (same place)."""
+    return 1_024 if _is_large(device) else 256
+
+
+def _is_large(device: Device) -> bool:
+    return device.memory_bytes >= 160 * GIB or (device.memory_bytes >= 70 * GIB and "a100" not in device.name.lower())

@@ -1,0 +1,315 @@
+"""How vLLM 0.33 lays out the caches of one GPU: layers -> specs -> groups that share one pool of blocks.
+
+Rules: ``v1/core/kv_cache_planning.py:346-605`` (pages made equal, groups), ``v1/kv_cache_interface.py:580-1230`` (what
+one request is counted as), ``platforms/interface.py:940-1140`` (attention and state pages made equal),
+``mamba_utils.py:154-330`` (states under tensor parallelism).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm
+from typing import Literal, assert_never
+
+from kvviz.core.architecture import Architecture
+from kvviz.core.cache import (
+    ChunkedAttention,
+    CompressedAttention,
+    CrossAttention,
+    FullAttention,
+    IndexerKeys,
+    LatentAttention,
+    LayerCache,
+    RecurrentState,
+    SlidingWindow,
+    indexer_key_bytes,
+)
+from kvviz.core.dtypes import KvDtype
+
+Kind = Literal["full", "latent", "indexer", "window", "chunk", "state", "cross"]
+
+DEFAULT_BLOCK_TOKENS = 16
+MODEL_DTYPE_BYTES = 2
+"""vLLM computes in 16 bits; it turns fp32 checkpoints into bf16."""
+
+_FUSED_PREFILL = frozenset({"hopper", "blackwell", "blackwell-rtx"})
+"""Generations with FlashInfer's DeltaNet prefill and with FlashKDA (``qwen_gdn_linear_attn.py:148-174``,
+``kimi_k3/nvidia/kda.py:486-530``)."""
+_DELTA_CHECKPOINT_TOKENS = 64
+_LATENT_HYBRID_ALIGN_TOKENS = 128
+_KEEPS_EVERY_TOKEN = frozenset({"full", "latent", "indexer"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Layers that share one block table. Every block of the pool can serve any group, one at a time."""
+
+    kind: Kind
+    """Of its layers; of the one with the largest page where they differ."""
+    layers: int
+    """Caches in the group (a layer's indexer keys count apart from its latent)."""
+    block_tokens: int
+    page_bytes: int
+    """One block in one layer; the largest where layers differ."""
+    block_bytes: int
+    """One block over all layers of the group; the pool's blocks are as large as the largest group's."""
+    limit_tokens: int = 0
+    """Window, chunk or encoder length; 0 where there is none."""
+    states_counted: int = 0
+    """State blocks one request is counted as; 0 for other kinds."""
+
+    def request_blocks(self, tokens: int, in_flight_tokens: int) -> int:
+        """Blocks one request of at most ``tokens`` tokens is counted as (``kv_cache_interface.py:864-1230``)."""
+        match self.kind:
+            case "full" | "latent" | "indexer":
+                return _blocks(tokens, self.block_tokens)
+            case "window":  # what is scheduled but not settled is still held, and a window may begin inside a block
+                return _blocks(min(self.limit_tokens - 1 + in_flight_tokens, tokens), self.block_tokens) + 1
+            case "chunk":
+                return _blocks(min(self.limit_tokens + in_flight_tokens, tokens), self.block_tokens)
+            case "state":
+                return self.states_counted
+            case "cross":
+                return _blocks(self.limit_tokens, self.block_tokens)
+            case _:
+                assert_never(self.kind)
+
+    def held_blocks(self, tokens: int) -> int:
+        """Blocks a request of ``tokens`` tokens occupies while it decodes.
+
+        A window of W tokens touches at most ``ceil((W - 1) / block) + 1`` blocks, a request never more than
+        ``ceil(tokens / block)``; one state is live, the others are for steps in flight and prefill checkpoints
+        (``v1/core/single_type_kv_cache_manager.py:690-720``).
+        """
+        all_blocks = _blocks(tokens, self.block_tokens)
+        match self.kind:
+            case "full" | "latent" | "indexer":
+                return all_blocks
+            case "window":
+                return min(all_blocks, _blocks(self.limit_tokens - 1, self.block_tokens) + 1)
+            case "chunk":
+                return min(all_blocks, _blocks(self.limit_tokens, self.block_tokens))
+            case "state":
+                return 1
+            case "cross":
+                return _blocks(self.limit_tokens, self.block_tokens)
+            case _:
+                assert_never(self.kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """One cache of one layer on one GPU. Layers with equal specs share groups."""
+
+    kind: Kind
+    shape: tuple[int, ...]
+    """Heads and widths: layers of one group agree in them, not only in the page they make."""
+    block_tokens: int
+    page_bytes: int
+    limit_tokens: int = 0
+    states_counted: int = 0
+
+
+def kernel_block_tokens(architecture: Architecture, kv_dtype: KvDtype, generation: str) -> int:
+    """Tokens a block must be a multiple of: what the attention backend that vLLM picks needs (``cuda.py:86-178``)."""
+    caches = [c for layer in architecture.layers for c in layer]
+    if indexers := [c for c in caches if isinstance(c, IndexerKeys)]:
+        return 64 if any(c.packed for c in indexers) else 128
+    if any(isinstance(c, LatentAttention) and not c.expanded_heads for c in caches):
+        if generation == "hopper":
+            return 64 if kv_dtype.quantised else 16  # FlashMLA, and FlashAttention's MLA before it
+        if generation == "blackwell":
+            return 32  # FlashInfer MLA
+    return DEFAULT_BLOCK_TOKENS
+
+
+def specs(
+    architecture: Architecture,
+    *,
+    kv_dtype: KvDtype,
+    tp: int,
+    block_tokens: int,
+    kernel_tokens: int,
+    prefix_caching: bool,
+    generation: str,
+) -> tuple[tuple[Spec, ...], int]:
+    """The caches of one of ``tp`` GPUs, state pages already padded, and the block size in tokens they ended with."""
+    caches = [c for layer in architecture.layers for c in layer]
+    states = [c for c in caches if isinstance(c, RecurrentState)]
+    attention = [c for c in caches if not isinstance(c, RecurrentState)]
+    # Models without attention have prefix caching off by default: one state a request.
+    counted = _states_counted(states, generation) if prefix_caching and attention else 1
+    page_of_state = [_state_page_bytes(s, tp) for s in states]
+    block, padded = block_tokens, 0
+    if states and attention:
+        token_bytes = max(_token_bytes(c, kv_dtype, tp)[0] for c in attention if not isinstance(c, IndexerKeys))
+        latent = any(isinstance(c, LatentAttention) and not c.expanded_heads for c in attention)
+        align = max(kernel_tokens, block_tokens, _LATENT_HYBRID_ALIGN_TOKENS if latent else 0)
+        if prefix_caching:
+            align = lcm(align, _checkpoint_tokens(states, generation))
+        needed = align * _ceil(Fraction(max(page_of_state)) / (align * token_bytes))
+        block = max(block, kernel_tokens * _blocks(needed, kernel_tokens))
+        padded = _ceil(block * token_bytes)
+    made: list[Spec] = []
+    for cache in caches:
+        if isinstance(cache, RecurrentState):
+            page = max(_state_page_bytes(cache, tp), padded)
+            made.append(Spec(kind="state", shape=(), block_tokens=block, page_bytes=page, states_counted=counted))
+        else:
+            made.append(_attention_spec(cache, kv_dtype, tp, block))
+    return tuple(made), block
+
+
+def full_length(of: Sequence[Spec]) -> tuple[Spec, ...]:
+    """The same caches with every window and chunk at full length, as without the hybrid cache manager."""
+    return tuple(replace(s, kind="full", limit_tokens=0) if s.kind in ("window", "chunk") else s for s in of)
+
+
+def groups(of: Sequence[Spec]) -> tuple[Group, ...]:
+    """How layers are put into groups; the pool's block is as large as the largest group's."""
+    if _keeps_alike(of):
+        return (_group(of),)
+    paged = _equal_pages(of)
+    if paged is None:  # latent pages take no padding: windows beside them are kept at full length
+        return (_group(full_length(of)),)
+    buckets: dict[Spec, int] = {}
+    for spec in paged:
+        buckets[spec] = buckets.get(spec, 0) + 1
+    fewest, most = min(buckets.values()), max(buckets.values())
+    size = most if 2 * most < 3 * fewest else fewest
+    made: list[Group] = []
+    for spec, layers in buckets.items():
+        count = _blocks(layers, size)
+        made += [_group([spec] * ((layers - i + count - 1) // count)) for i in range(count)]
+    return tuple(made)
+
+
+def _keeps_alike(of: Sequence[Spec]) -> bool:
+    """True where one block table serves all layers: each needs the same slots, whatever their widths."""
+    first = of[0]
+    if any(s.block_tokens != first.block_tokens for s in of):
+        return False
+    if first.kind in _KEEPS_EVERY_TOKEN:
+        return all(s.kind in _KEEPS_EVERY_TOKEN for s in of)
+    alike = all(s.kind == first.kind and s.limit_tokens == first.limit_tokens for s in of)
+    return alike and (first.kind != "state" or all(s.page_bytes == first.page_bytes for s in of))
+
+
+def _equal_pages(of: Sequence[Spec]) -> tuple[Spec, ...] | None:
+    """Pages of one size: larger blocks where the sizes divide, padding where they do not; None where neither can be."""
+    largest = max(s.page_bytes for s in of)
+    made: list[Spec] = []
+    for spec in of:
+        if spec.kind == "state" or spec.page_bytes == largest:
+            made.append(replace(spec, page_bytes=largest))
+        elif largest % spec.page_bytes == 0:
+            block = spec.block_tokens * (largest // spec.page_bytes)
+            made.append(replace(spec, page_bytes=largest, block_tokens=block))
+        elif spec.kind in ("latent", "indexer"):
+            return None
+        else:
+            made.append(replace(spec, page_bytes=largest))
+    return tuple(made)
+
+
+def _group(of: Sequence[Spec]) -> Group:
+    widest = max(of, key=lambda s: s.page_bytes)
+    return Group(
+        kind=widest.kind,
+        layers=len(of),
+        block_tokens=widest.block_tokens,
+        page_bytes=widest.page_bytes,
+        block_bytes=sum(s.page_bytes for s in of),
+        limit_tokens=widest.limit_tokens,
+        states_counted=widest.states_counted,
+    )
+
+
+def _attention_spec(cache: LayerCache, kv_dtype: KvDtype, tp: int, block_tokens: int) -> Spec:
+    token_bytes, shape = _token_bytes(cache, kv_dtype, tp)
+    page_bytes = _ceil(block_tokens * token_bytes)
+    kind: Kind = "full"
+    limit = 0
+    match cache:
+        case FullAttention():
+            pass
+        case SlidingWindow():
+            kind, limit = "window", cache.window_tokens
+        case ChunkedAttention():
+            kind, limit = "chunk", cache.chunk_tokens
+        case LatentAttention():
+            kind = "full" if cache.expanded_heads else "latent"
+        case IndexerKeys():
+            kind = "indexer"
+        case CrossAttention():
+            kind, limit = "cross", cache.encoder_tokens
+        case RecurrentState() | CompressedAttention():
+            raise AssertionError(cache)
+        case _:
+            assert_never(cache)
+    return Spec(kind=kind, shape=shape, block_tokens=block_tokens, page_bytes=page_bytes, limit_tokens=limit)
+
+
+def _token_bytes(cache: LayerCache, kv_dtype: KvDtype, tp: int) -> tuple[Fraction, tuple[int, ...]]:
+    """Bytes one token takes in one layer of one GPU, with the heads and widths they come from.
+
+    KV heads are split down to one a GPU, then copied (``config/model.py:1663-1683``); latents and indexer keys are
+    one head and copied whole.
+    """
+    match cache:
+        case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
+            heads, key, value = gpu_heads(cache.kv_heads, tp), cache.key_dim, cache.value_dim
+        case LatentAttention() if cache.expanded_heads:  # values are padded to the key's width (minicpm3.py:126-175)
+            heads, key, value = gpu_heads(cache.expanded_heads, tp), cache.expanded_key_dim, cache.expanded_key_dim
+        case LatentAttention():
+            return kv_dtype.latent_bytes(cache.latent_dim, cache.rope_dim), (1, cache.latent_dim, cache.rope_dim)
+        case IndexerKeys():
+            packed = cache.packed
+            per_token = Fraction(indexer_key_bytes(cache.key_dim)) if packed else kv_dtype.vector_bytes(cache.key_dim)
+            return per_token, (1, cache.key_dim)
+        case RecurrentState() | CompressedAttention():
+            raise AssertionError(cache)
+        case _:
+            assert_never(cache)
+    return heads * (kv_dtype.vector_bytes(key) + kv_dtype.vector_bytes(value)), (heads, key, value)
+
+
+def gpu_heads(kv_heads: int, tp: int) -> int:
+    """KV heads one of ``tp`` GPUs stores."""
+    return max(1, kv_heads // tp)
+
+
+def _state_page_bytes(state: RecurrentState, tp: int) -> int:
+    groups = state.conv_groups
+    if groups % tp:  # each GPU needs the group its heads read: groups are copied up to one a GPU
+        groups = max(groups, tp)
+    channels = state.conv_channels + groups * state.conv_channels_per_group
+    width = {"model": MODEL_DTYPE_BYTES, "fp32": 4}
+    conv = channels // tp * state.conv_columns * width[state.conv_dtype]
+    return conv + state.heads // tp * state.values_per_head * width[state.recurrent_dtype]
+
+
+def _exports_checkpoints(state: RecurrentState, generation: str) -> bool:
+    if state.mixer == "mamba2":
+        return True
+    fused = generation in _FUSED_PREFILL
+    return fused and (state.mixer == "gated_delta" or (state.mixer == "kda" and state.flash_kda))
+
+
+def _states_counted(states: Sequence[RecurrentState], generation: str) -> int:
+    """The live state and the one being written, and one a prefill leaves at a block boundary where it can."""
+    return 2 + (bool(states) and all(_exports_checkpoints(s, generation) for s in states))
+
+
+def _checkpoint_tokens(states: Sequence[RecurrentState], generation: str) -> int:
+    if not all(_exports_checkpoints(s, generation) for s in states):
+        return 1
+    return _DELTA_CHECKPOINT_TOKENS if any(s.mixer == "gated_delta" for s in states) else 1
+
+
+def _blocks(tokens: int, block_tokens: int) -> int:
+    return -(-tokens // block_tokens)
+
+
+def _ceil(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)

@@ -1,0 +1,97 @@
+"""Which models vLLM 0.33 has no plan for, and why.
+
+Classes it once ran, with the last version that did: ``model_executor/models/registry.py:841-895``. What is neither here
+nor of a kind below runs by a model file of its own or by vLLM's Transformers backend.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kvviz.core.architecture import Architecture, Note
+from kvviz.core.cache import CompressedAttention, CrossAttention, RecurrentState
+from kvviz.text import Message, Text
+from kvviz.text import engine as text
+
+_LAST_VERSION: Final[Mapping[str, str]] = {
+    "AquilaForCausalLM": "0.24",
+    "AquilaModel": "0.24",
+    "ArcticForCausalLM": "0.28",
+    "BaichuanForCausalLM": "0.23",
+    "BambaForCausalLM": "0.23",
+    "ChameleonForConditionalGeneration": "0.28",
+    "Dots1ForCausalLM": "0.23",
+    "FuyuForCausalLM": "0.25",
+    "Grok1ForCausalLM": "0.24",
+    "Grok1ModelForCausalLM": "0.24",
+    "InternLMForCausalLM": "0.23",
+    "JAISLMHeadModel": "0.22",
+    "MiniMaxForCausalLM": "0.23",
+    "MiniMaxM1ForCausalLM": "0.23",
+    "MiniMaxText01ForCausalLM": "0.23",
+    "MllamaForConditionalGeneration": "0.10.2",
+    "MotifForCausalLM": "0.10.2",
+    "MptForCausalLM": "0.28",
+    "OuroForCausalLM": "0.26",
+    "PersimmonForCausalLM": "0.25",
+    "Phi3SmallForCausalLM": "0.9.2",
+    "Phi4FlashForCausalLM": "0.10.2",
+    "Phi4MultimodalForCausalLM": "0.12",
+    "Plamo2ForCausalLM": "0.26",
+    "QWenLMHeadModel": "0.23",
+    "RWForCausalLM": "0.28",
+    "StableLMEpochForCausalLM": "0.28",
+    "TeleChatForCausalLM": "0.25",
+    "XverseForCausalLM": "0.23",
+}
+_NEVER: Final = (
+    "CodeGenForCausalLM",
+    "GPTNeoForCausalLM",
+    "LongcatCausalLM",
+    "OpenELMForCausalLM",
+    "YuanForCausalLM",
+)
+"""Classes of no version: remote code that was never ported, or no support for vLLM's attention in Transformers."""
+_MODEL_TYPES: Final[Mapping[str, str]] = {
+    "baichuan": "BaichuanForCausalLM",
+    "bamba": "BambaForCausalLM",
+    "grok-1": "Grok1ForCausalLM",
+    "internlm": "InternLMForCausalLM",
+    "minimax_m1": "MiniMaxM1ForCausalLM",
+    "minimax_text_01": "MiniMaxText01ForCausalLM",
+    "mllama": "MllamaForConditionalGeneration",
+    "mllama_text_model": "MllamaForConditionalGeneration",
+    "mpt": "MptForCausalLM",
+    "openelm": "OpenELMForCausalLM",
+    "phi4flash": "Phi4FlashForCausalLM",
+    "phi3small": "Phi3SmallForCausalLM",
+    "plamo2": "Plamo2ForCausalLM",
+    "qwen": "QWenLMHeadModel",
+}
+"""The class where a file names none."""
+_REMOTE_ONLY: Final = frozenset({"phi-msft"})
+"""Model types of remote code whose class name vLLM gives to the Transformers model of another type."""
+
+_LAST = {name.lower(): version for name, version in _LAST_VERSION.items()}
+_UNKNOWN = frozenset(name.lower() for name in _NEVER)
+
+
+def not_run(architecture: Architecture) -> Note | None:
+    """Why vLLM 0.33 sets nothing aside for ``architecture`` that kvviz could tell; None where there is a plan."""
+    caches = [c for layer in architecture.layers for c in layer]
+    class_name = architecture.class_name or _MODEL_TYPES.get(architecture.model_type, "")
+    name = class_name or architecture.model_type
+    if any(isinstance(c, CompressedAttention) for c in caches):
+        return _note("vllm-not-worked-out", text.NOT_WORKED_OUT, name)
+    if last := _LAST.get(class_name.lower()):
+        return _note("vllm-removed", text.REMOVED, name, version=last)
+    cross = any(isinstance(c, CrossAttention) for c in caches)
+    if cross and not class_name.startswith("Whisper"):
+        return _note("vllm-not-run", text.ENCODER_DECODER, name)
+    own_kernels = any(isinstance(c, RecurrentState) and c.mixer in ("rwkv", "local_filter") for c in caches)
+    if own_kernels or class_name.lower() in _UNKNOWN or architecture.model_type in _REMOTE_ONLY or not caches:
+        return _note("vllm-not-run", text.NEVER, name)
+    return None
+
+
+def _note(code: str, sentence: Text, name: str, **values: str) -> Note:
+    return Note(code=code, message=Message(sentence, {"model": name, **values}))

@@ -1,0 +1,148 @@
+"""What engines do with a cache, and what to watch out for."""
+
+from kvviz.text.base import Text
+
+# Why there is no plan
+NOT_WORKED_OUT = Text(
+    "vLLM 0.33 runs {model}, but how it packs these compressed caches into one pool is not worked out here: "
+    "content only.",
+    "vLLM 0.33 は {model} を実行できますが、この圧縮キャッシュを 1 つのプールに詰める方法は未対応のため、"
+    "内容の量だけを示します。",
+)
+REMOVED = Text(
+    "vLLM 0.33 no longer runs {model}; {version} was the last version that did.",
+    "vLLM 0.33 は {model} を実行できません。対応していた最後のバージョンは {version} です。",
+)
+ENCODER_DECODER = Text(
+    "vLLM 0.33 does not run {model}: Whisper is the only encoder-decoder model it has of its own.",
+    "vLLM 0.33 は {model} を実行できません。本体で対応するエンコーダー・デコーダーモデルは Whisper だけです。",
+)
+NEVER = Text("vLLM 0.33 does not run {model}.", "vLLM 0.33 は {model} を実行できません。")
+
+# Settings that cannot be
+TP_DOES_NOT_DIVIDE = Text(
+    "The heads of this model cannot be split over {tp} GPUs: use tensor parallel {sizes}.",
+    "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
+)
+GPUS_DO_NOT_DIVIDE = Text(
+    "The heads of this model cannot be split over {gpus} GPUs: use {sizes} GPUs, or set a tensor-parallel size.",
+    "このモデルのヘッドは {gpus} GPU に分割できません。GPU の数を {sizes} から選ぶか、"
+    "テンソル並列数を指定してください。",
+)
+TP_DOES_NOT_FILL = Text(
+    "{gpus} GPUs cannot be shared out among engines of {tp}: use a multiple of {tp} GPUs.",
+    "{gpus} GPU を {tp} GPU ずつのエンジンに分けられません。GPU の数を {tp} の倍数にしてください。",
+)
+BLOCK_NOT_MULTIPLE = Text(
+    "A block of {block} tokens does not run here: use a multiple of {kernel}.",
+    "{block} トークンのブロックは使えません。{kernel} の倍数にしてください。",
+)
+MODEL_LEN_TOO_SHORT = Text(
+    "A request of {tokens} tokens is longer than the max model length {length}: raise it or shorten the request.",
+    "{tokens} トークンのリクエストは最大モデル長 {length} を超えます。"
+    "最大モデル長を増やすか、リクエストを短くしてください。",
+)
+UNKNOWN_GPU = Text("Unknown GPU {gpu}: use one of {ids}.", "GPU {gpu} は不明です。次から選んでください：{ids}")
+
+# Where the terms of the budget come from
+WEIGHTS_SPLIT = Text(
+    "{source} Assumed to be split evenly over {tp} GPUs.",
+    "{source} {tp} GPU に均等に分かれると仮定しています。",
+)
+ACTIVATIONS_FITTED = Text(
+    "Two values fitted on {count} measured starts of vLLM 0.11 on H100, worst error {error}: sampling {sequences} "
+    "requests over the vocabulary, and the hidden states of {batched} batched tokens. Encoders of images or sound "
+    "are not in it.",
+    "H100 上の vLLM 0.11 の起動 {count} 件の実測に 2 つの係数を当てはめた値です（最大誤差 {error}）。語彙全体にわたる "
+    "{sequences} リクエストのサンプリングと、{batched} トークンの隠れ状態から成ります。画像や音声のエンコーダーは"
+    "含みません。",
+)
+ACTIVATIONS_LARGEST = Text(
+    "The config does not give vocabulary and width, so this is the largest of {count} measured starts.",
+    "config に語彙数と隠れ層の幅がないため、実測した起動 {count} 件の最大値を使っています。",
+)
+GRAPHS_LARGEST = Text(
+    "Largest change while CUDA graphs were captured in {count} measured starts of vLLM 0.11 on H100 ({low} to {high}).",
+    "H100 上の vLLM 0.11 の起動 {count} 件で、CUDA グラフ取得中に増えた量の最大値です（{low} から {high}）。",
+)
+NON_TORCH_SINGLE = Text(
+    "Mean of {count} measured starts of vLLM 0.11 on one H100, worst error {error}.",
+    "H100 1 枚での vLLM 0.11 の起動 {count} 件の平均です（最大誤差 {error}）。",
+)
+NON_TORCH_PARALLEL = Text(
+    "One measured start of vLLM 0.11 on {measured} × H100; other sizes are assumed to need the same.",
+    "H100 {measured} 枚での vLLM 0.11 の起動 1 件の実測です。ほかの並列数でも同じと仮定しています。",
+)
+
+# Notes
+BEYOND_MODEL = Text(
+    "{tokens} tokens are beyond this model's own maximum of {maximum}: vLLM refuses that length unless it is told "
+    "to ignore the limit, and quality is not known there.",
+    "{tokens} トークンは、このモデルの最大長 {maximum} を超えています。上限を無視する指定をしない限り "
+    "vLLM は受け付けず、品質も保証されません。",
+)
+STARTUP_FAILS = Text(
+    "vLLM would stop at start-up: one request at the max model length of {length} needs {need}, the pool has {pool}.",
+    "vLLM は起動時に停止します。最大モデル長 {length} の 1 リクエストに {need} が必要ですが、プールは {pool} です。",
+)
+WEIGHTS_DO_NOT_FIT = Text(
+    "The weights alone do not fit: {weights} a GPU, and the engine may use {requested}.",
+    "重みだけで収まりません。GPU あたり {weights} に対し、エンジンが使えるのは {requested} です。",
+)
+NO_ROOM = Text(
+    "No memory is left for the cache: weights and run time need {need} a GPU, and the engine may use {requested}.",
+    "キャッシュに使えるメモリが残りません。重みと実行時の分で GPU あたり {need} が必要ですが、エンジンが使えるのは "
+    "{requested} です。",
+)
+WEIGHTS_UNKNOWN = Text(
+    "The weights of this model are not known, so there is no budget: type them to see how many requests fit.",
+    "このモデルの重みが不明なため、収まる件数は計算できません。重みを入力してください。",
+)
+WEIGHTS_ARE_NOT_CACHE = Text(
+    "{weights} weights do not make the cache {weights}: it is stored as {cache}.",
+    "重みが {weights} でも、キャッシュは {weights} になりません。キャッシュは {cache} で保持します。",
+)
+SCHEME_IN_FORCE = Text(
+    "The checkpoint itself asks for a cache in {cache} ({path}).",
+    "チェックポイント自身がキャッシュを {cache} で持つよう指定しています（{path}）。",
+)
+STORED_AS = Text(
+    "vLLM stores this {chosen} cache as {stored}, a record of its own for sparse attention.",
+    "vLLM は、この {chosen} のキャッシュをスパース注意専用の形式 {stored} で保持します。",
+)
+HEADS_COPIED = Text(
+    "{tp} GPUs share {heads} KV heads: each head is kept {copies} times, and bytes per GPU stop falling.",
+    "{tp} GPU に対して KV ヘッドは {heads} です。各ヘッドが {copies} 重に置かれ、GPU あたりの量はこれ以上減りません。",
+)
+LATENT_COPIED = Text(
+    "Tensor parallel does not split a latent cache: every one of the {tp} GPUs keeps all of it.",
+    "潜在ベクトルのキャッシュはテンソル並列では分割されず、{tp} GPU すべてが全体を保持します。",
+)
+WINDOWS_RESERVE = Text(
+    "Windows are counted with {in_flight} tokens in flight: {counted} a request at admission, {held} while it decodes.",
+    "ウィンドウ層は処理中の {in_flight} トークンを含めて計上されます。受け入れ時は 1 リクエスト {counted}、"
+    "デコード中は {held} です。",
+)
+COARSE_BLOCKS = Text(
+    "State pages make blocks of {block} tokens here, so a request's last block and prefix hits are that coarse.",
+    "状態のページに合わせてブロックが {block} トークンになるため、リクエストの最後のブロックもプレフィックスの再利用も"
+    "この単位になります。",
+)
+
+# Why auto is the type it is
+DTYPE_CHOSEN = Text("As chosen.", "指定された型です。")
+DTYPE_FROM_SCHEME = Text(
+    "The checkpoint asks for this cache type ({path}).",
+    "チェックポイントがこの型のキャッシュを指定しています（{path}）。",
+)
+DTYPE_FROM_MODEL = Text(
+    "The model computes in this type ({path}); the type of its weights plays no part.",
+    "モデルの計算の型（{path}）に従います。重みの型は関係しません。",
+)
+DTYPE_FROM_FP32 = Text(
+    "The model is stored in fp32, which vLLM runs in bf16.",
+    "モデルは fp32 で保存されていますが、vLLM は bf16 で実行します。",
+)
+DTYPE_NOT_GIVEN = Text(
+    "The config names no type; bf16 is assumed.", "config に型の指定がないため、bf16 と仮定しています。"
+)
