@@ -1,5 +1,6 @@
 """config.json (a dict) -> Architecture. One small reader per family, class defaults in one table."""
 
 from kvviz.core.architecture.model import Architecture, Fact, KvScheme, Note
+from kvviz.core.architecture.reader import parse_config, read_config, used_fields
 
-__all__ = ["Architecture", "Fact", "KvScheme", "Note"]
+__all__ = ["Architecture", "Fact", "KvScheme", "Note", "parse_config", "read_config", "used_fields"]

@@ -7,6 +7,7 @@ from kvviz.core.cache import Layer
 from kvviz.text import Message
 
 ModelDtype = Literal["bf16", "fp16", "fp32"]
+Origin = Literal["field", "class default", "derived"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +17,10 @@ class Fact:
     term: str
     """Stable name, the field's standard term: ``layers``, ``kv_heads``, ``head_dim``, ``window_tokens`` …"""
     value: int | str
-    origin: Literal["field", "class default", "derived"]
+    origin: Origin
     where: str
-    """The JSON path (``$.text_config.head_dim``), the class whose default it is (``gemma3_text``), or the arithmetic
-    (``hidden_size / num_attention_heads = 5120 / 64``)."""
+    """The JSON path (``$.text_config.head_dim``), the class and field whose default it is (``gemma3_text.head_dim``),
+    or the arithmetic (``hidden_size // num_attention_heads = 5120 // 64``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

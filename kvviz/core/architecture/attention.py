@@ -1,0 +1,334 @@
+"""Plain attention: MHA, GQA and MQA under all their field names, windows, chunks, per-layer heads, shared caches."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields
+from kvviz.core.cache import ChunkedAttention, FullAttention, Layer, LayerCache, SlidingWindow
+from kvviz.text import config as texts
+
+Kind = Literal["full", "window", "chunk", "state", "both", "none"]
+
+LAYER_TYPES: dict[str, Kind] = {
+    "full_attention": "full",
+    "attention": "full",
+    "indexed_attention": "full",
+    "sliding_attention": "window",
+    "chunked_attention": "chunk",
+    "linear_attention": "state",
+    "mamba": "state",
+    "conv": "state",
+    "hybrid": "both",
+    "moe": "none",
+    "mlp": "none",
+}
+"""Entries of ``layer_types`` and ``layers_block_type``, and what such a layer keeps."""
+
+HEAD_NAMES = ("num_attention_heads", "n_head", "n_heads", "num_heads")
+HIDDEN_NAMES = ("hidden_size", "n_embd", "d_model", "model_dim")
+LAYER_NAMES = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_transformer_layers")
+# vLLM's order (transformers_utils/config.py:56-63).
+KV_HEAD_NAMES = ("n_head_kv", "num_kv_heads", "num_key_value_heads", "num_attention_groups")
+DRAFT_NAMES = ("num_nextn_predict_layers", "mtp_num_layers", "mtp_num_hidden_layers", "num_mtp_modules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heads:
+    """The vectors one attention layer stores per token."""
+
+    kv_heads: int
+    key_dim: int
+    value_dim: int
+
+    def full(self) -> FullAttention:
+        """Keys and values of every token."""
+        return FullAttention(kv_heads=self.kv_heads, key_dim=self.key_dim, value_dim=self.value_dim)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """A model's attention layers by kind."""
+
+    full: FullAttention
+    window: LayerCache
+    """What a windowed layer stores; the full cache where the file switches windows off."""
+    chunk: LayerCache
+
+    def layer(self, kind: Kind) -> Layer:
+        """What a layer of ``kind`` stores, states left out."""
+        match kind:
+            case "window":
+                return (self.window,)
+            case "chunk":
+                return (self.chunk,)
+            case "full" | "both":
+                return (self.full,)
+            case "state" | "none":
+                return ()
+
+
+def read_attention(text: Fields) -> tuple[Layer, ...]:
+    """Every layer of a plain decoder."""
+    layers = layer_count(text)
+    if text.has("block_configs"):
+        return _read_blocks(text, layers)
+    if isinstance(text.value("num_kv_heads"), list) or text.has("num_key_value_heads_per_layer"):
+        return _read_listed_heads(text, layers)
+    kinds = layer_kinds(text, layers)
+    attention = read_heads(text, kinds)
+    return share(text, tuple(attention.layer(kind) for kind in kinds))
+
+
+def layer_count(text: Fields, *names: str) -> int:
+    """Number of layers; 0 where the file does not say (then there is a problem, and lists go unchecked)."""
+    before = len(text.log.problems)
+    layers = text.need(*(names or LAYER_NAMES), term="layers", high=MAX_LAYERS)
+    return layers if len(text.log.problems) == before else 0
+
+
+def draft_layers(text: Fields) -> int:
+    """Layers that only draft (MTP): present in the file, not part of the model's own cache."""
+    count = text.find(*DRAFT_NAMES, term="draft_layers", low=0, high=MAX_LAYERS) or 0
+    if count:
+        text.note("draft-layers-not-counted", texts.DRAFT_LAYERS, count=count)
+    return count
+
+
+# --- Which layers --------------------------------------------------------------------------------------------------
+
+
+def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
+    """What each layer is, by the first rule that the file's fields answer (KV cache reference, section C)."""
+    more = draft_layers(text)
+    listed = listed_kinds(text, "layer_types", layers, more=more)
+    if listed is not None:
+        return listed
+    hybrid = text.numbers("hybrid_layer_pattern", length=layers, more=more, high=1)
+    if hybrid is not None:
+        return _choose("window", (bool(sliding) for sliding in hybrid))
+    if text.has("no_rope_layer_interval", "attention_chunk_size") or "no_rope_layer_interval" in text.defaults:
+        chunked = _chunked_kinds(text, layers)
+        if chunked is not None:
+            return chunked
+    window = window_tokens(text)
+    if window is None or not text.flag("use_sliding_window", default=True):
+        return ("full",) * layers
+    pattern = _pattern(text)
+    if pattern:
+        return _choose("window", (pattern[i % len(pattern)] == "L" for i in range(layers)))
+    first = text.find("max_window_layers", low=0, high=MAX_LAYERS) or 0
+    return _choose("window", (i >= first for i in range(layers)))
+
+
+def _choose(kind: Kind, chosen: Iterable[bool]) -> tuple[Kind, ...]:
+    """``kind`` where chosen, full attention elsewhere."""
+    full: Kind = "full"
+    return tuple(kind if yes else full for yes in chosen)
+
+
+def listed_kinds(text: Fields, name: str, layers: int, *, more: int = 0) -> tuple[Kind, ...] | None:
+    """The kinds that a list of words names, one a layer."""
+    words = text.words(name, length=layers, more=more)
+    if words is None:
+        return None
+    kinds: list[Kind] = []
+    for index, word in enumerate(words):
+        if word not in LAYER_TYPES:
+            text.problem(texts.NOT_A_KIND, name, index, value=word[:40])
+        kinds.append(LAYER_TYPES.get(word, "full"))
+    return tuple(kinds)
+
+
+def _chunked_kinds(text: Fields, layers: int) -> tuple[Kind, ...] | None:
+    """Llama 4: layers with rotary embeddings see their chunk only, every fourth sees everything."""
+    if text.find("attention_chunk_size", term="chunk_tokens", high=MAX_TOKENS) is None:
+        return None
+    if text.value("no_rope_layers"):  # an empty list means the interval
+        rope = text.numbers("no_rope_layers", length=layers, high=1)
+        return None if rope is None else _choose("chunk", (bool(uses_rope) for uses_rope in rope))
+    every = text.find("no_rope_layer_interval", high=MAX_LAYERS)
+    return None if every is None else _choose("chunk", ((i + 1) % every != 0 for i in range(layers)))
+
+
+def _pattern(text: Fields) -> str:
+    """One cycle of layers: L windowed, G full. Empty where the file has no pattern."""
+    for name in ("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"):
+        value = text.value(name)
+        if isinstance(value, str):
+            if not value or set(value) - {"L", "G"} or len(value) > MAX_LAYERS:
+                text.problem(texts.NOT_A_KIND, name, value=value[:40])
+                return ""
+            return value
+        if value is not None:
+            every = text.find(name, term="window_pattern", high=MAX_LAYERS) or 1
+            return "L" * (every - 1) + "G"
+    pattern = text.word("sliding_window_pattern") or ""
+    if pattern:
+        text.record("window_pattern", pattern, "class default", f"{text.model_type}.sliding_window_pattern")
+    return pattern
+
+
+def window_tokens(text: Fields) -> int | None:
+    """Length of the sliding window; None where the file has none, or null."""
+    return text.find("sliding_window", term="window_tokens", high=MAX_TOKENS)
+
+
+# --- What a layer stores -------------------------------------------------------------------------------------------
+
+
+def read_heads(text: Fields, kinds: tuple[Kind, ...]) -> Attention:
+    """The vectors of full, windowed and chunked layers."""
+    heads = query_heads(text)
+    common = Heads(
+        kv_heads=kv_heads(text, heads),
+        key_dim=(dim := head_dim(text, heads)),
+        value_dim=text.find("v_head_dim", term="value_dim") or dim if text.has("hybrid_layer_pattern") else dim,
+    )
+    full = _full_heads(text, common).full()
+    window = _window_heads(text, common)
+    chunk: LayerCache = full
+    if "chunk" in kinds and (chunk_tokens := text.find("attention_chunk_size", term="chunk_tokens", high=MAX_TOKENS)):
+        chunk = ChunkedAttention(
+            kv_heads=full.kv_heads, key_dim=full.key_dim, value_dim=full.value_dim, chunk_tokens=chunk_tokens
+        )
+    return Attention(full=full, window=_windowed(text, window) if "window" in kinds else full, chunk=chunk)
+
+
+def _windowed(text: Fields, heads: Heads) -> LayerCache:
+    tokens = window_tokens(text)
+    if tokens is None:
+        if "sliding_window" not in text.data:
+            text.problem(texts.NO_WINDOW, "sliding_window")
+        return heads.full()
+    longest = text.find("max_position_embeddings", term="max_context_tokens", high=MAX_TOKENS)
+    limits = longest is None or tokens < longest
+    if not limits:
+        text.note("window-not-a-limit", texts.WINDOW_NOT_A_LIMIT, window=tokens, longest=longest)
+    return SlidingWindow(
+        kv_heads=heads.kv_heads,
+        key_dim=heads.key_dim,
+        value_dim=heads.value_dim,
+        window_tokens=tokens,
+        limits=limits,
+    )
+
+
+def query_heads(text: Fields) -> int:
+    """Query heads."""
+    return text.need(*HEAD_NAMES, term="heads")
+
+
+def kv_heads(text: Fields, heads: int) -> int:
+    """Heads whose keys and values are stored; the query heads where the file does not say."""
+    if text.flag("multi_query") and not text.flag("new_decoder_architecture"):
+        return text.derive("kv_heads", 1, "multi_query")
+    attention = text.part("attn_config")
+    if attention is not None:  # MPT, DBRX
+        if attention.word("attn_type") == "multiquery_attention":
+            return text.derive("kv_heads", 1, "attn_type = multiquery_attention")
+        if listed := attention.find("kv_n_heads", term="kv_heads"):
+            return listed
+    if text.flag("multi_query_attention") and (groups := text.find("multi_query_group_num", term="kv_heads")):
+        return groups
+    return text.find(*KV_HEAD_NAMES, term="kv_heads") or text.derive("kv_heads", heads, "= query heads")
+
+
+def head_dim(text: Fields, heads: int) -> int:
+    """Size of one head: explicit first, else hidden size over heads."""
+    explicit = text.find("head_dim", low=0)  # 0 stands for "not given" in some files
+    if explicit:
+        return explicit
+    # kv_channels is a head size for these families only: Zamba 2 carries the field with another meaning.
+    own = ("kv_channels",) if text.model_type in ("qwen", "chatglm", "jetmoe") else ()
+    named = text.find("hidden_size_per_head", "attention_head_dim", "d_kv", *own, term="head_dim")
+    if named:
+        return named
+    hidden = text.need(*HIDDEN_NAMES, term="hidden_size")
+    if projected := text.find("attention_projection_size"):  # Yuan 2
+        hidden = projected
+    if hidden < heads:
+        text.problem(texts.OUT_OF_BOUNDS, HIDDEN_NAMES[0], low=heads, high=heads * heads, value=hidden)
+        return 1
+    return text.derive("head_dim", hidden // heads, f"hidden_size // num_attention_heads = {hidden} // {heads}")
+
+
+def _full_heads(text: Fields, common: Heads) -> Heads:
+    """Gemma 4's full layers have their own head size, and their own heads where keys double as values."""
+    dim = text.find("global_head_dim", term="full_head_dim")
+    if dim is None:
+        return common
+    heads = common.kv_heads
+    if text.flag("attention_k_eq_v"):
+        heads = text.find("num_global_key_value_heads", term="full_kv_heads") or heads
+        text.note("keys-as-values-stored-twice", texts.KEYS_AS_VALUES)
+    return Heads(kv_heads=heads, key_dim=dim, value_dim=dim)
+
+
+def _window_heads(text: Fields, common: Heads) -> Heads:
+    """MiMo-V2 and Step 3.5 give windowed layers their own heads."""
+    other = text.part("attention_other_setting")
+    if other is not None:
+        dim = other.find("head_dim", term="window_head_dim") or common.key_dim
+        heads = other.find(*KV_HEAD_NAMES, term="window_kv_heads") or common.kv_heads
+        return Heads(kv_heads=heads, key_dim=dim, value_dim=dim)
+    return Heads(
+        kv_heads=text.find("swa_num_key_value_heads", term="window_kv_heads") or common.kv_heads,
+        key_dim=text.find("swa_head_dim", term="window_head_dim") or common.key_dim,
+        value_dim=text.find("swa_v_head_dim", term="window_value_dim") or common.value_dim,
+    )
+
+
+# --- Layers that store nothing, or their own number of heads -------------------------------------------------------
+
+
+def share(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """Empties the layers that read another layer's cache."""
+    last = text.find("num_kv_shared_layers", term="shared_layers", low=0, high=MAX_LAYERS)
+    if last:
+        if last >= len(layers) > 0:
+            text.problem(texts.OUT_OF_BOUNDS, "num_kv_shared_layers", low=0, high=len(layers) - 1, value=last)
+            return layers
+        text.note("shared-layers", texts.SHARED_LAYERS, count=last)
+        return layers[: len(layers) - last] + ((),) * last
+    if text.flag("use_cla"):  # Hunyuan: the flag decides, the factor alone means nothing
+        factor = text.find("cla_share_factor", high=MAX_LAYERS) or 1
+        if factor > 1:
+            text.note("shared-layers", texts.SHARED_LAYERS, count=len(layers) - len(range(0, len(layers), factor)))
+        return tuple(layer if i % factor == 0 else () for i, layer in enumerate(layers))
+    return layers
+
+
+def _read_blocks(text: Fields, layers: int) -> tuple[Layer, ...]:
+    """Nemotron-NAS: each block says how many query heads share one KV head, or that it has no attention."""
+    heads = query_heads(text)
+    dim = head_dim(text, heads)
+    blocks = text.parts("block_configs", length=layers) or ()
+    return tuple(_block(block, heads, dim, kv_heads(text, heads)) for block in blocks)
+
+
+def _block(block: Fields, heads: int, dim: int, common: int) -> Layer:
+    attention = block.part("attention")
+    if attention is None or attention.flag("no_op") or attention.flag("replace_with_linear"):
+        return ()
+    listed = attention.find("num_key_value_heads", term="kv_heads")
+    per_head = attention.find("n_heads_in_group")
+    if listed is None and per_head is not None:
+        if heads % per_head:
+            attention.problem(texts.NOT_DIVISIBLE, "n_heads_in_group", value=heads, divisor=per_head)
+        listed = max(1, heads // per_head)
+        attention.derive("kv_heads", listed, f"num_attention_heads / n_heads_in_group = {heads} / {per_head}")
+    return (Heads(kv_heads=listed or common, key_dim=dim, value_dim=dim).full(),)
+
+
+def _read_listed_heads(text: Fields, layers: int) -> tuple[Layer, ...]:
+    """OpenELM, DeciLM 7B: KV heads are a list, one entry a layer."""
+    name = "num_kv_heads" if text.has("num_kv_heads") else "num_key_value_heads_per_layer"
+    listed = text.numbers(name, length=layers, low=1) or ()
+    dim = head_dim(text, 1 if text.has("head_dim") else query_heads(text))
+    text.record("kv_heads", f"{min(listed, default=0)}-{max(listed, default=0)}", "field", f"$.{name}")
+    return tuple((Heads(kv_heads=heads, key_dim=dim, value_dim=dim).full(),) for heads in listed)
+
+
+Reader = Callable[[Fields, Fields], tuple[Layer, ...]]
+"""``(text part, whole file) -> layers``."""

@@ -1,0 +1,239 @@
+"""config.json -> Architecture."""
+
+import json
+
+from kvviz.core.architecture.attention import HEAD_NAMES, HIDDEN_NAMES
+from kvviz.core.architecture.defaults import SIZES, class_defaults
+from kvviz.core.architecture.families import READERS, find_family
+from kvviz.core.architecture.fields import MAX_TOKENS, Fields, Json, Log, Path, json_path, kind_of, shown
+from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype
+from kvviz.core.cache import Layer
+from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
+from kvviz.core.units import MIB
+from kvviz.text import Message
+from kvviz.text import config as texts
+
+MAX_BYTES = MIB
+MAX_DEPTH = 64
+
+TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
+"""Where a multimodal file keeps its language model; sizes at the top level may be the vision tower's."""
+MEDIA_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "img_processor", "mm_vision_tower")
+DTYPES: dict[str, ModelDtype] = {
+    "bfloat16": "bf16",
+    "bf16": "bf16",
+    "float16": "fp16",
+    "fp16": "fp16",
+    "half": "fp16",
+    "float32": "fp32",
+    "fp32": "fp32",
+    "float": "fp32",
+}
+CONTEXT_NAMES = (
+    "max_position_embeddings",
+    "n_positions",
+    "max_seq_len",
+    "seq_length",
+    "model_max_length",
+    "max_target_positions",
+    "max_sequence_length",
+    "max_seq_length",
+    "seq_len",
+    "n_ctx",
+    "context_length",
+)
+"""vLLM takes the smallest of these (transformers_utils/model_arch_config_convertor.py)."""
+
+
+def parse_config(text: str | bytes) -> dict[str, Json]:
+    """The JSON object in ``text``. Raises ConfigError for anything that is not a config.json of sensible size."""
+    if isinstance(text, bytes):
+        _check_size(len(text))
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ConfigError(Message(texts.NOT_UTF8)) from None
+    _check_size(len(text))
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise ConfigError(Message(texts.EMPTY))
+    try:
+        # Infinity and NaN pass: published files hold them ("time_step_limit": [0.0, Infinity]). A field that is used
+        # may not, and says so.
+        config = json.loads(text)
+    except RecursionError:
+        raise ConfigError(Message(texts.TOO_DEEP, {"limit": MAX_DEPTH})) from None
+    except json.JSONDecodeError as error:
+        where = {"reason": error.msg, "line": error.lineno, "column": error.colno}
+        raise ConfigError(Message(texts.NOT_JSON, where)) from None
+    except ValueError:  # an integer of more than 4,300 digits
+        raise ConfigError(Message(texts.NUMBER_TOO_LONG)) from None
+    if not isinstance(config, dict):
+        raise ConfigError(Message(texts.NOT_AN_OBJECT_FILE, {"kind": kind_of(config)}))
+    if _depth_exceeds(config, MAX_DEPTH):
+        raise ConfigError(Message(texts.TOO_DEEP, {"limit": MAX_DEPTH}))
+    return config
+
+
+def read_config(config: Json, *, name: str = "") -> Architecture:
+    """The cache layout that ``config`` describes. ``name`` is what the person calls the model, for messages only.
+
+    Raises ConfigError with every problem found, or UnknownArchitectureError; nothing else, whatever ``config`` is.
+    """
+    return _read(config, name)[0]
+
+
+def used_fields(config: Json) -> dict[str, Json]:
+    """``config`` reduced to the fields that were read: it reads the same, and is small enough for a link."""
+    _, log = _read(config, "")
+    assert isinstance(config, dict)  # noqa: S101 - else _read had raised
+    reduced: dict[str, Json] = {}
+    for path in log.reads:
+        _copy(config, reduced, path)
+    return reduced
+
+
+def _read(config: Json, name: str) -> tuple[Architecture, Log]:
+    if not isinstance(config, dict):
+        raise ConfigError(Message(texts.NOT_AN_OBJECT_FILE, {"kind": kind_of(config)}))
+    root = Fields(data=config)
+    text = _text_part(root)
+    family = _family(text, root)
+    if family is None:
+        raise _unknown(text, root, name)
+    text = Fields(
+        data=text.data,
+        log=root.log,
+        path=text.path,
+        model_type=family,
+        defaults=class_defaults(family, nested=bool(text.path)),
+    )
+    layers = READERS[family](text, root)
+    architecture = _architecture(text, root, family, layers)
+    if root.log.problems:
+        raise ConfigError(Message(texts.CANNOT_READ), problems=tuple(dict.fromkeys(root.log.problems)))
+    return architecture, root.log
+
+
+def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, ...]) -> Architecture:
+    dtype, dtype_where = _dtype(text, root)
+    kv_scheme = _kv_scheme(text, root)
+    heads = text.find(*HEAD_NAMES, term="heads")
+    supplied = sorted({f.where for f in root.log.facts.values() if f.origin == "class default"})
+    if sizes := [where.rpartition(".")[2] for where in supplied if where.endswith(SIZES)]:
+        text.note("class-defaults", texts.CLASS_DEFAULTS, fields=", ".join(sizes))
+    if any(part.has(*MEDIA_PARTS) for part in (root, text)):
+        text.note("media-tokens", texts.MEDIA_TOKENS)
+    return Architecture(
+        model_type=family,
+        class_name=_class_names(root)[0] if _class_names(root) else "",
+        layers=layers,
+        dtype=dtype,
+        dtype_where=dtype_where,
+        max_context_tokens=_max_context(text),
+        hidden_size=text.find(*HIDDEN_NAMES, term="hidden_size"),
+        vocab_size=text.find("vocab_size", "padded_vocab_size", high=2**32) or root.find("vocab_size", high=2**32),
+        attention_heads=heads,
+        kv_scheme=kv_scheme,
+        facts=tuple(root.log.facts.values()),
+        notes=tuple(root.log.notes.values()),
+    )
+
+
+# --- Which part, which family --------------------------------------------------------------------------------------
+
+
+def _text_part(root: Fields) -> Fields:
+    """The language model's own object."""
+    for name in TEXT_PARTS:
+        part = root.part(name) if isinstance(root.data.get(name), dict) else None
+        if part is not None:
+            return _text_part(part) if len(part.path) < 4 else part
+    return root
+
+
+def _family(text: Fields, root: Fields) -> str | None:
+    for part in (text,) if text.path == root.path else (text, root):
+        model_type = part.value("model_type")
+        if family := find_family(model_type if isinstance(model_type, str) else "", _class_names(part)):
+            return family
+    return None
+
+
+def _class_names(part: Fields) -> tuple[str, ...]:
+    names = part.value("architectures")
+    return tuple(n for n in names[:8] if isinstance(n, str)) if isinstance(names, list) else ()
+
+
+def _unknown(text: Fields, root: Fields, name: str) -> UnknownArchitectureError:
+    """Names the fields that were not understood; no number is given."""
+    called = next((str(v) for v in (root.data.get("model_type"), *_class_names(root)) if isinstance(v, str)), "")
+    not_understood = Message(texts.NOT_UNDERSTOOD)
+    fields = [Problem(message=not_understood, path=json_path((*text.path, str(key)))) for key in text.data]
+    architecture = shown(called) if called else texts.NO_ARCHITECTURE
+    return UnknownArchitectureError(
+        Message(texts.UNKNOWN_ARCHITECTURE, {"architecture": architecture}), problems=tuple(fields[:100])
+    )
+
+
+# --- Types and lengths ---------------------------------------------------------------------------------------------
+
+
+def _dtype(text: Fields, root: Fields) -> tuple[ModelDtype, str]:
+    """The type the model computes with: the whole file's word first, then the language part's."""
+    for part in (root, text):
+        for name in ("torch_dtype", "dtype"):
+            word = part.word(name)
+            if word is None or word == "auto":
+                continue
+            dtype = DTYPES.get(word.removeprefix("torch."))
+            if dtype is None:
+                part.problem(texts.NOT_A_KIND, name, value=shown(word))
+                return "bf16", ""
+            return dtype, json_path((*part.path, name))
+    return "bf16", ""
+
+
+def _max_context(text: Fields) -> int | None:
+    lengths = [text.find(name, term="max_context_tokens", high=MAX_TOKENS) for name in CONTEXT_NAMES]
+    return min((length for length in lengths if length is not None), default=None)
+
+
+def _kv_scheme(text: Fields, root: Fields) -> KvScheme | None:
+    return None
+
+
+# --- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_BYTES:
+        raise ConfigError(Message(texts.TOO_LARGE, {"size": f"{size:,}", "limit": f"{MAX_BYTES:,}"}))
+
+
+def _depth_exceeds(config: Json, limit: int) -> bool:
+    level = [config]
+    for _ in range(limit):
+        level = [
+            child
+            for value in level
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _copy(source: Json, target: Json, path: Path) -> None:
+    """Copies the value at ``path``: scalars and plain lists whole, of objects only the frame."""
+    for step in path[:-1]:
+        source, target = source[step], target[step]  # type: ignore[index]
+    value = source[path[-1]]  # type: ignore[index]
+    if isinstance(value, dict):
+        value = {}
+    elif isinstance(value, list):
+        value = [{} if isinstance(item, dict) else item for item in value]
+    if isinstance(target, list) or path[-1] not in target:  # type: ignore[operator]
+        target[path[-1]] = value  # type: ignore[index]

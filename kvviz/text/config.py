@@ -1,0 +1,144 @@
+"""What the config reader says: problems, and notes beside a layout."""
+
+from kvviz.text.base import Text
+
+# --- Headlines of errors -------------------------------------------------------------------------------------------
+
+EMPTY = Text(
+    en="There is no config.json here. Paste the whole file, from its first { to its last }.",
+    ja="config.json の内容がありません。最初の { から最後の } まで、ファイル全体を貼り付けてください。",
+)
+TOO_LARGE = Text(
+    en="This is {size} bytes; a config.json is at most {limit}. Paste only the model's config.json.",
+    ja=(
+        "{size} バイトあります。config.json は {limit} バイトまでです。モデルの config.json だけを貼り付けてください。"
+    ),
+)
+NOT_UTF8 = Text(
+    en="This file is not UTF-8 text. Use the model's config.json.",
+    ja="UTF-8 のテキストではありません。モデルの config.json を使ってください。",
+)
+NOT_JSON = Text(
+    en="This is not JSON: {reason} (line {line}, column {column}).",
+    ja="JSON として読めません：{reason}（{line} 行 {column} 桁）。",
+)
+NOT_FINITE = Text(
+    en="{constant} is not a JSON number. Replace it by a number or remove the field.",
+    ja="{constant} は JSON の数値ではありません。数値に直すか、その項目を削除してください。",
+)
+NUMBER_TOO_LONG = Text(
+    en="A number in this file has more digits than any config.json needs. Check the file.",
+    ja="桁数が多すぎる数値があります。ファイルを確認してください。",
+)
+TOO_DEEP = Text(
+    en="This JSON is nested too deeply for a config.json (at most {limit} levels).",
+    ja="config.json としては入れ子が深すぎます（{limit} 段まで）。",
+)
+NOT_AN_OBJECT_FILE = Text(
+    en="A config.json is one JSON object {{...}}; this is {kind}.",
+    ja="config.json は 1 つの JSON オブジェクト {{...}} です。これは{kind}です。",
+)
+CANNOT_READ = Text(
+    en="This config.json cannot be read. Correct the fields below.",
+    ja="この config.json は読み取れません。次の項目を直してください。",
+)
+UNKNOWN_ARCHITECTURE = Text(
+    en="kvviz has no rules for {architecture}, so it gives no number.",
+    ja="{architecture} の規則がないため、kvviz は数値を示しません。",
+)
+NO_ARCHITECTURE = Text(
+    en="this file (no model_type, no architectures)",
+    ja="このファイル（model_type も architectures もなし）",
+)
+
+# --- Kinds of JSON values ------------------------------------------------------------------------------------------
+
+AN_OBJECT = Text(en="an object", ja="オブジェクト")
+A_LIST = Text(en="a list", ja="リスト")
+A_STRING = Text(en="a string", ja="文字列")
+A_NUMBER = Text(en="a number", ja="数値")
+A_BOOLEAN = Text(en="true or false", ja="真偽値")
+A_NULL = Text(en="null", ja="null")
+
+# --- Problems, one field each --------------------------------------------------------------------------------------
+
+NOT_UNDERSTOOD = Text(en="field not understood", ja="解釈できない項目")
+MISSING = Text(en="missing: one of {names} is needed", ja="必要な項目がありません：{names} のいずれか")
+NOT_AN_INTEGER = Text(en="must be a whole number, not {kind}", ja="整数でなければなりません（{kind}です）")
+OUT_OF_BOUNDS = Text(
+    en="must be between {low} and {high}, not {value}", ja="{low} 以上 {high} 以下でなければなりません（{value} です）"
+)
+NOT_A_FLAG = Text(en="must be true or false, not {kind}", ja="true か false でなければなりません（{kind}です）")
+NOT_A_STRING = Text(en="must be a string, not {kind}", ja="文字列でなければなりません（{kind}です）")
+NOT_A_LIST = Text(en="must be a list, not {kind}", ja="リストでなければなりません（{kind}です）")
+NOT_AN_OBJECT = Text(en="must be an object, not {kind}", ja="オブジェクトでなければなりません（{kind}です）")
+WRONG_LENGTH = Text(
+    en="must have one entry per layer: {expected}, not {found}",
+    ja="層ごとに 1 つ必要です：{expected} 個（{found} 個あります）",
+)
+NOT_A_KIND = Text(en="{value} is not a value that kvviz knows here", ja="{value} は kvviz が知らない値です")
+NO_WINDOW = Text(
+    en="some layers are windowed, but no window length is given",
+    ja="ウィンドウの層がありますが、ウィンドウ長の指定がありません",
+)
+NOT_DIVISIBLE = Text(
+    en="{value} must be a multiple of {divisor}",
+    ja="{value} は {divisor} の倍数でなければなりません",
+)
+OUTSIDE_LAYERS = Text(
+    en="layer {value} does not exist: the model has {layers} layers",
+    ja="層 {value} はありません：層の数は {layers} です",
+)
+
+# --- Notes beside a layout -----------------------------------------------------------------------------------------
+
+CLASS_DEFAULTS = Text(
+    en=(
+        "This file leaves {fields} to the model class; the class defaults are used. Check them against the "
+        "published model."
+    ),
+    ja=(
+        "このファイルは {fields} をモデルのクラスに任せているため、クラスの既定値を使いました。"
+        "公開モデルの値と一致するか確認してください。"
+    ),
+)
+DRAFT_LAYERS = Text(
+    en="Draft (MTP) layers in this file: {count}. Not counted: each one that runs adds its own cache.",
+    ja=(
+        "このファイルのドラフト（MTP）層は {count} 層です。計算に含めていません。動かす場合は 1 "
+        "層ごとにキャッシュが増えます。"
+    ),
+)
+WINDOW_NOT_A_LIMIT = Text(
+    en="The window of {window} tokens is no limit: the model's maximum is {longest} tokens, so every token is kept.",
+    ja=(
+        "ウィンドウ {window} トークンは制限になりません。モデルの最大長は {longest} トークンで、"
+        "全トークンを保持します。"
+    ),
+)
+KEYS_AS_VALUES = Text(
+    en="Full layers use keys as values, but engines store both halves, so this saves nothing.",
+    ja="全トークンの層はキーを値としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
+)
+SHARED_LAYERS = Text(
+    en="{count} layers reuse another layer's cache and store nothing. SGLang allocates their buffers all the same.",
+    ja="{count} 層は他の層のキャッシュを使い、自分では何も保存しません。SGLang はそのバッファも確保します。",
+)
+MEDIA_TOKENS = Text(
+    en="Images and audio become ordinary tokens: count them in the input length.",
+    ja="画像や音声は通常のトークンになります。入力トークン数に含めてください。",
+)
+KV_SCHEME = Text(
+    en="The checkpoint asks for a cache in {dtype} ({path}).",
+    ja="チェックポイントは {dtype} のキャッシュを指定しています（{path}）。",
+)
+KV_SCHEME_NOT_READ = Text(
+    en=(
+        "{path} describes an 8-bit cache, but outside a quantization method that engines recognise: the "
+        "cache stays in the model's type."
+    ),
+    ja=(
+        "{path} は 8 ビットのキャッシュを指していますが、エンジンが認識する量子化方式の外にあるため、"
+        "キャッシュはモデルの型のままです。"
+    ),
+)
