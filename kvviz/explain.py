@@ -1,0 +1,171 @@
+"""The working behind an answer: which layers contribute what, by which formula. Pure; the page and exports show it."""
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from kvviz.core.cache import (
+    ChunkedAttention,
+    CompressedAttention,
+    CrossAttention,
+    FullAttention,
+    IndexerKeys,
+    LatentAttention,
+    LayerCache,
+    RecurrentState,
+    SlidingWindow,
+    layer_bytes,
+    state_values,
+)
+from kvviz.core.dtypes import KvDtype
+from kvviz.core.units import format_bytes
+from kvviz.sizing import Sizing
+from kvviz.text import Message, Text
+from kvviz.text import explain as text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One kind of layer: what it is, its formula filled in, and what it comes to for one sequence."""
+
+    what: Message
+    formula: str
+    """Numbers and operators only: the same in every language."""
+    unit: Text
+    """What the formula's result is counted per."""
+    total_bytes: int
+    """Bytes of all these layers at the scenario's length, whole model."""
+
+
+def lines(sizing: Sizing) -> tuple[Line, ...]:
+    """One line per distinct cache spec, largest first. Their sum is the content."""
+    counts = Counter(cache for layer in sizing.architecture.layers for cache in layer)
+    made = [_line(cache, count, sizing.tokens, sizing.kv_dtype) for cache, count in counts.items()]
+    return tuple(sorted(made, key=lambda line: -line.total_bytes))
+
+
+def three_numbers(sizing: Sizing, engine: str) -> tuple[tuple[Text, int, Message], ...]:
+    """Content, reservation, held and pool, each in bytes with a sentence that says what it is."""
+    values: dict[str, object] = {"engine": engine, "tokens": f"{sizing.tokens:,}"}
+    rows = [(text.CONTENT, sizing.content_bytes, Message(text.CONTENT_WHY, values))]
+    plan = sizing.plan
+    if plan is not None and sizing.request_bytes is not None and sizing.held_bytes is not None:
+        blocks = {
+            "blocks": f"{plan.request_blocks(sizing.tokens):,}",
+            "block_tokens": f"{plan.block_tokens:,}",
+            "block_bytes": format_bytes(plan.pool_block_bytes),
+        }
+        rows.append((text.RESERVATION, sizing.request_bytes, Message(text.RESERVATION_WHY, {**values, **blocks})))
+        rows.append((text.HELD, sizing.held_bytes, Message(text.HELD_WHY, values)))
+    if sizing.budget is not None:
+        pool = {"blocks": f"{sizing.budget.pool_blocks:,}"}
+        rows.append((text.POOL, sizing.budget.pool_bytes, Message(text.POOL_WHY, {**values, **pool})))
+    return tuple(rows)
+
+
+def differences(sizing: Sizing) -> tuple[Message, ...]:
+    """Why the reservation is not the content, as far as this model and setting go."""
+    plan = sizing.plan
+    if plan is None:
+        return ()
+    caches = {type(cache) for layer in sizing.architecture.layers for cache in layer}
+    reasons = []
+    if caches & {SlidingWindow, ChunkedAttention}:
+        reasons.append(Message(text.DIFFER_WINDOWS, {"in_flight": f"{plan.in_flight_tokens:,}"}))
+    if RecurrentState in caches:
+        reasons.append(Message(text.DIFFER_STATE, {"block_tokens": f"{plan.block_tokens:,}"}))
+    if plan.tp > 1:
+        reasons.append(Message(text.DIFFER_SPLIT, {"tp": plan.tp}))
+    return tuple(reasons) or (Message(text.DIFFER_EXACT),)
+
+
+def _line(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> Line:
+    total = layers * layer_bytes((cache,), tokens, dtype)
+    what, formula, unit = _working(cache, layers, dtype)
+    return Line(what=what, formula=formula, unit=unit, total_bytes=-(-total.numerator // total.denominator))
+
+
+def _working(cache: LayerCache, layers: int, dtype: KvDtype) -> tuple[Message, str, Text]:
+    values: dict[str, object] = {"layers": layers}
+    match cache:
+        case FullAttention():
+            return Message(text.FULL, values), _heads(layers, cache, dtype), text.PER_TOKEN
+        case SlidingWindow():
+            kind = text.WINDOW if cache.limits else text.WINDOW_WIDE
+            values["limit"] = f"{cache.window_tokens:,}"
+            return Message(kind, values), _heads(layers, cache, dtype), text.PER_TOKEN
+        case ChunkedAttention():
+            values["limit"] = f"{cache.chunk_tokens:,}"
+            return Message(text.CHUNK, values), _heads(layers, cache, dtype), text.PER_TOKEN
+        case LatentAttention():
+            each = dtype.latent_bytes(cache.latent_dim, cache.rope_dim)
+            if dtype.packing == "plain" and not dtype.vector_scale_bytes:
+                formula = f"{layers} × ({cache.latent_dim} + {cache.rope_dim}) × {_number(dtype.value_bytes)} B"
+            else:
+                formula = f"{layers} × {_number(each)} B"
+            return Message(text.LATENT, values), f"{formula} = {_number(layers * each)} B", text.PER_TOKEN
+        case IndexerKeys():
+            each = layer_bytes((cache,), 1, dtype)
+            return (
+                Message(text.INDEXER, values),
+                f"{layers} × {_number(each)} B = {_number(layers * each)} B",
+                text.PER_TOKEN,
+            )
+        case RecurrentState():
+            conv, recurrent = state_values(cache)
+            widths = {"model": 2, "fp32": 4}
+            terms = [
+                f"{count:,} × {widths[kind]} B"
+                for count, kind in ((conv, cache.conv_dtype), (recurrent, cache.recurrent_dtype))
+                if count
+            ]
+            each = layer_bytes((cache,), 1, dtype)
+            inner = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
+            values["mixer"] = cache.mixer.replace("_", " ")
+            return Message(text.STATE, values), f"{layers} × {inner} = {_number(layers * each)} B", text.PER_REQUEST
+        case CrossAttention():
+            values["limit"] = f"{cache.encoder_tokens:,}"
+            return Message(text.CROSS, values), _heads(layers, cache, dtype), text.PER_TOKEN
+        case CompressedAttention():
+            if not cache.ratio:
+                values["limit"] = f"{cache.window_tokens:,}"
+                each = Fraction(cache.record_bytes)
+                formula = f"{layers} × {cache.record_bytes} B = {_number(layers * each)} B"
+                return Message(text.COMPRESSED_WINDOW, values), formula, text.PER_TOKEN
+            values["ratio"] = cache.ratio
+            growing = layer_bytes((cache,), cache.window_tokens + 1, dtype) - layer_bytes(
+                (cache,), cache.window_tokens, dtype
+            )
+            formula = (
+                f"{layers} × ({_number(growing)} B × n + {cache.record_bytes} B × min(n, {cache.window_tokens})"
+                f" + {cache.state_bytes:,} B)"
+            )
+            return Message(text.COMPRESSED, values), formula, text.PER_REQUEST
+        case _:
+            assert_never(cache)
+
+
+def _heads(
+    layers: int, cache: FullAttention | SlidingWindow | ChunkedAttention | CrossAttention, dtype: KvDtype
+) -> str:
+    """``2 × 64 × 8 × 128 × 2 B = 262,144 B``; key and value apart where they differ or carry scales."""
+    each = dtype.vector_bytes(cache.key_dim) + dtype.vector_bytes(cache.value_dim)
+    total = layers * cache.kv_heads * each
+    width = _number(dtype.value_bytes)
+    if dtype.vector_scale_bytes:
+        scale = dtype.vector_scale_bytes
+        vectors = f"({cache.key_dim} × {width} + {scale} + {cache.value_dim} × {width} + {scale}) B"
+        formula = f"{layers} × {cache.kv_heads} × {vectors}"
+    elif cache.key_dim == cache.value_dim:
+        formula = f"2 × {layers} × {cache.kv_heads} × {cache.key_dim} × {width} B"
+    else:
+        formula = f"{layers} × {cache.kv_heads} × ({cache.key_dim} + {cache.value_dim}) × {width} B"
+    return f"{formula} = {_number(total)} B"
+
+
+def _number(value: Fraction | int) -> str:
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return f"{exact.numerator:,}"
+    return f"{float(exact):,.6g}"

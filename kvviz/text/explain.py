@@ -1,0 +1,88 @@
+"""Why this number: the working, line by line."""
+
+from kvviz.text.base import Text
+
+# One line per kind of cache: what is multiplied. Formulas are the same in both languages.
+FULL = Text("{layers} layers of full attention", "フルアテンション {layers} 層")
+WINDOW = Text("{layers} layers with a window of {limit} tokens", "ウィンドウ {limit} トークンの {layers} 層")
+WINDOW_WIDE = Text(
+    "{layers} layers whose window of {limit} tokens is no limit here",
+    "ウィンドウ {limit} トークンが実質制限にならない {layers} 層",
+)
+CHUNK = Text("{layers} layers with chunks of {limit} tokens", "チャンク {limit} トークンの {layers} 層")
+LATENT = Text(
+    "{layers} layers of latent attention (MLA), stored once", "潜在アテンション（MLA）{layers} 層、1 回だけ保存"
+)
+INDEXER = Text("{layers} layers with an indexer key", "インデクサーのキーを持つ {layers} 層")
+STATE = Text("{layers} layers with a fixed state ({mixer})", "固定長の状態を持つ {layers} 層（{mixer}）")
+CROSS = Text(
+    "{layers} layers of cross-attention over {limit} encoder tokens",
+    "エンコーダー {limit} トークンへのクロスアテンション {layers} 層",
+)
+COMPRESSED = Text(
+    "{layers} compressed layers, one record per {ratio} tokens", "{ratio} トークンごとに 1 レコードの圧縮 {layers} 層"
+)
+COMPRESSED_WINDOW = Text(
+    "{layers} layers with a packed window of {limit} tokens", "圧縮ウィンドウ {limit} トークンの {layers} 層"
+)
+NOTHING = Text("{layers} layers that store nothing", "何も保存しない {layers} 層")
+
+PER_TOKEN = Text("per token", "1 トークンあたり")
+PER_REQUEST = Text("per request", "1 リクエストあたり")
+AT_TOKENS = Text("at {tokens} tokens", "{tokens} トークン時")
+
+COLUMN_WHAT = Text("What", "内訳")
+COLUMN_FORMULA = Text("Formula", "計算式")
+COLUMN_BYTES = Text("Bytes", "バイト")
+COLUMN_SIZE = Text("Size", "サイズ")
+
+COLUMN_MEANING = Text("What it is", "意味")
+
+COLUMN_TERM = Text("Number", "項目")
+COLUMN_VALUE = Text("Value", "値")
+COLUMN_ORIGIN = Text("Where it comes from", "出典")
+ORIGIN_FIELD = Text("config.json", "config.json")
+ORIGIN_DEFAULT = Text("default of {where}", "{where} の既定値")
+ORIGIN_DERIVED = Text("computed: {where}", "計算：{where}")
+
+THREE = Text("Three numbers, and why they differ", "3 つの数値と、その違いの理由")
+CONTENT = Text("Content", "内容")
+CONTENT_WHY = Text(
+    "What the state of one sequence of {tokens} tokens needs, over the whole model.",
+    "{tokens} トークンの 1 系列の状態に必要な量です（モデル全体）。",
+)
+RESERVATION = Text("Reservation", "確保量")
+RESERVATION_WHY = Text(
+    "What {engine} counts one such request as on one GPU: "
+    "{blocks} blocks of {block_tokens} tokens, {block_bytes} each.",
+    "{engine} が 1 つの GPU で 1 リクエストとして計上する量です。"
+    "{block_tokens} トークンのブロック（{block_bytes}）{blocks} 個です。",
+)
+HELD = Text("Held", "保持量")
+HELD_WHY = Text(
+    "What it occupies on one GPU while it decodes, in whole blocks.",
+    "デコード中に 1 つの GPU で占める量です（ブロック単位）。",
+)
+POOL = Text("Pool", "プール")
+POOL_WHY = Text(
+    "What {engine} allocates at start on each GPU, whatever the load: {blocks} blocks.",
+    "{engine} が負荷に関わらず起動時に各 GPU で確保する量です（{blocks} ブロック）。",
+)
+DIFFER_EXACT = Text(
+    "Reservation is content rounded up to whole blocks.",
+    "確保量は、内容をブロック単位に切り上げたものです。",
+)
+DIFFER_WINDOWS = Text(
+    "The engine counts windows with {in_flight} in-flight tokens on top; a decoding request holds far less.",
+    "エンジンはウィンドウに処理中の {in_flight} トークンを加えて計上します。デコード中の保持量はずっと少なくなります。",
+)
+DIFFER_STATE = Text(
+    "States and attention share pages of one size, so blocks are {block_tokens} tokens, "
+    "and states are padded and kept in copies.",
+    "状態とアテンションはページの大きさを揃えるため、ブロックは {block_tokens} トークンになり、"
+    "状態はパディングと複製を含みます。",
+)
+DIFFER_SPLIT = Text(
+    "On {tp} GPUs each holds its share of the KV heads; what cannot be split is copied.",
+    "{tp} GPU ではそれぞれが KV ヘッドを分担し、分割できないものは複製されます。",
+)

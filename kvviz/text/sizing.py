@@ -1,0 +1,181 @@
+"""The Sizing page."""
+
+from kvviz.text.base import Text
+
+APP = Text("kvviz", "kvviz")
+TAGLINE = Text(
+    "How much memory a model's KV cache takes, and why",
+    "モデルの KV キャッシュに必要なメモリと、その理由",
+)
+PAGE = Text("Sizing", "サイジング")
+LANGUAGE = Text("Language", "言語")
+
+# Controls
+MODEL = Text("Model", "モデル")
+MODEL_HELP = Text(
+    "Type to search {count} bundled models, or paste the config.json of any other.",
+    "同梱の {count} モデルから検索できます。それ以外は config.json を貼り付けてください。",
+)
+GPU = Text("GPU", "GPU")
+NO_GPU = Text("no GPU yet", "GPU 未選択")
+GPUS = Text("How many", "GPU の数")
+GPUS_HELP = Text(
+    "One engine over all of them (tensor parallel) unless More settings says otherwise.",
+    "詳細設定で変えない限り、全 GPU を 1 つのエンジン（テンソル並列）で使います。",
+)
+INPUT = Text("Input tokens, longest request", "入力トークン（最長のリクエスト）")
+OUTPUT = Text("Output tokens, longest request", "出力トークン（最長のリクエスト）")
+TOKENS_HELP = Text(
+    "Context is input plus output: 4096, 4,096 and 4k mean the same.",
+    "コンテキスト長は入力と出力の和です。4096、4,096、4k は同じ意味です。",
+)
+TOKENS_SUM = Text(
+    "Context: {input} + {output} = **{tokens} tokens**", "コンテキスト長：{input} + {output} = **{tokens} トークン**"
+)
+SEQUENCES = Text("Requests in flight at peak", "ピーク時の同時リクエスト数")
+SEQUENCES_HELP = Text(
+    "Requests being answered at the same moment, at the busiest time. Cache is held until a request ends.",
+    "最も混む時間帯に、同時に処理中のリクエスト数です。キャッシュはリクエストが終わるまで保持されます。",
+)
+KV_DTYPE = Text("KV cache type", "KV キャッシュの型")
+KV_DTYPE_HELP = Text(
+    "The type of cached keys and values, apart from the type of the weights. auto follows the model.",
+    "キャッシュする K と V の型です。重みの型とは別の設定です。auto はモデルに従います。",
+)
+RESOLVED_TO = Text("auto is **{name}**: {reason}", "auto は **{name}** です。{reason}")
+MORE = Text("More settings", "詳細設定")
+MORE_CHANGED = Text("More settings ({count} changed: {names})", "詳細設定（変更 {count} 件：{names}）")
+WEIGHT_DTYPE = Text("Weight type", "重みの型")
+WEIGHT_DTYPE_HELP = Text(
+    "What if the weights were stored in another type. The cache does not change by one byte; the room for it does.",
+    "重みを別の型で持つ場合の試算です。キャッシュは 1 バイトも変わらず、置ける余地だけが変わります。",
+)
+WEIGHTS_GIB = Text("Weights of the whole model, GiB", "モデル全体の重み（GiB）")
+WEIGHTS_GIB_HELP = Text(
+    "Empty: as counted from the config. Type it where it is not known, or from your own log.",
+    "空欄なら config から数えた値を使います。不明な場合や、手元のログの値を使う場合に入力してください。",
+)
+MEMORY_FRACTION = Text("Memory fraction", "メモリ使用率")
+MEMORY_FRACTION_HELP = Text(
+    "Share of each GPU the engine may use: vLLM's --gpu-memory-utilization, 0.92 since vLLM 0.21.",
+    "エンジンが各 GPU で使ってよい割合です。vLLM の --gpu-memory-utilization にあたります。",
+)
+BLOCK_TOKENS = Text("Block size, tokens", "ブロックサイズ（トークン）")
+BATCHED_TOKENS = Text("Batched tokens", "バッチあたりのトークン数")
+BATCHED_TOKENS_HELP = Text(
+    "vLLM's --max-num-batched-tokens. It sets the activation peak, and how far windows reserve beyond themselves.",
+    "vLLM の --max-num-batched-tokens です。活性化のピークと、ウィンドウ層の余分な確保量が決まります。",
+)
+IN_FLIGHT_TOKENS = Text("In-flight tokens", "処理中のトークン数")
+IN_FLIGHT_TOKENS_HELP = Text(
+    "Tokens vLLM may schedule ahead: 2 × batched tokens with asynchronous scheduling, its default.",
+    "vLLM が先行してスケジュールできるトークン数です。"
+    "既定の非同期スケジューリングでは、バッチあたりのトークン数の 2 倍です。",
+)
+MAX_MODEL_LEN = Text("Max model length, tokens", "最大モデル長（トークン）")
+MAX_MODEL_LEN_HELP = Text(
+    "vLLM's --max-model-len. Empty: input + output.",
+    "vLLM の --max-model-len です。空欄なら入力と出力の和です。",
+)
+TP = Text("Tensor parallel", "テンソル並列数")
+TP_HELP = Text(
+    "GPUs that share one model. Fewer than all of them: several engines side by side, each with its own cache.",
+    "1 つのモデルを分け合う GPU の数です。全数より少なければ、独立したキャッシュを持つエンジンが並びます。",
+)
+AUTO = Text("auto", "auto")
+RESET = Text("Reset these", "既定に戻す")
+CHANGE = Text(
+    "Change: {model} · {gpus} × {gpu} · {tokens} tokens · {sequences} at once",
+    "変更：{model} · {gpus} × {gpu} · {tokens} トークン · 同時 {sequences}",
+)
+
+# Paste config
+PASTE = Text("Paste config.json", "config.json を貼り付け")
+PASTE_BOX = Text("config.json of a model", "モデルの config.json")
+PASTE_NAME = Text("Name to show", "表示名")
+PASTE_APPLY = Text("Use this config", "この config を使う")
+PASTE_PRIVACY = Text(
+    "It stays in this session. A link you share contains the fields it was computed from.",
+    "このセッションの外には送られません。共有リンクには計算に使った項目が含まれます。",
+)
+PASTED_NAME = Text("pasted config", "貼り付けた config")
+PASTE_EMPTY = Text("Paste the text of a config.json first.", "先に config.json の内容を貼り付けてください。")
+
+# Answer
+FIT_ALL = Text("**All {needed} fit at once**", "**{needed} 件すべてが同時に収まります**")
+FIT_SOME = Text("**{fit} of {needed} fit at once**", "**同時に収まるのは {needed} 件中 {fit} 件です**")
+FIT_NONE = Text("**Not even one of {needed} fits**", "**{needed} 件のうち 1 件も収まりません**")
+FIT_HELD = Text(
+    "**{needed} fit unless many long prompts arrive together**; {fit} are certain",
+    "**長いプロンプトが重ならなければ {needed} 件が収まります**（確実なのは {fit} 件）",
+)
+ANSWER_WHERE = Text(
+    "on {gpus} × {gpu}, every request at {tokens} tokens, {engine}.",
+    "{gpus} × {gpu}、全リクエスト {tokens} トークン、{engine}。",
+)
+SHORT = Text("{bytes} short per GPU.", "GPU あたり {bytes} 不足しています。")
+SPARE = Text("{bytes} to spare per GPU.", "GPU あたり {bytes} の余裕があります。")
+WEIGHTS_TOO_LARGE = Text(
+    "**The weights alone do not fit** on {gpus} × {gpu}: {bytes} short per GPU before any cache.",
+    "**重みだけで収まりません**（{gpus} × {gpu}）。キャッシュの前に GPU あたり {bytes} 不足しています。",
+)
+NO_WEIGHTS = Text(
+    "**{bytes} of KV cache** for {needed} requests at {tokens} tokens. "
+    "Type the weights, which are not known, under More settings to see how many fit.",
+    "{tokens} トークンのリクエスト {needed} 件で、**KV キャッシュは {bytes}** です。"
+    "重みが不明なため、詳細設定に入力すると収まる件数がわかります。",
+)
+NO_PLAN = Text(
+    "**{bytes} of KV cache content** for {needed} requests at {tokens} tokens.",
+    "{tokens} トークンのリクエスト {needed} 件で、**KV キャッシュの内容は {bytes}** です。",
+)
+NO_ANSWER = Text("No answer yet: one setting below cannot be used.", "まだ答えを出せません。使えない設定があります。")
+NO_MODEL = Text("No number for this config.", "この config の数値は出せません。")
+
+FACT_AT_ONCE = Text("At once", "同時に収まる数")
+FACT_AT_ONCE_HELP = Text(
+    "Counted: what the engine is sure of when every request has this length. Held: what fits while all of them decode.",
+    "計上：全リクエストがこの長さのときにエンジンが保証する数。保持：すべてがデコード中のときに収まる数。",
+)
+FACT_HELD = Text("{held} held in steady decode", "定常デコード時は {held}")
+FACT_REQUEST = Text("Per request", "1 リクエストあたり")
+FACT_REQUEST_HELP = Text(
+    "What the engine counts one request of this length as, on one GPU.",
+    "この長さの 1 リクエストを、1 つの GPU でエンジンが計上する量です。",
+)
+FACT_CONTENT = Text("content {bytes}", "内容 {bytes}")
+FACT_SPARE = Text("Spare per GPU", "GPU あたりの余裕")
+FACT_SHORT = Text("Short per GPU", "GPU あたりの不足")
+FACT_POOL = Text("pool {bytes}", "プール {bytes}")
+
+# Sections
+LEDGER = Text("One GPU's memory", "GPU 1 つのメモリ")
+GROWTH = Text("KV cache against context", "コンテキスト長と KV キャッシュ")
+LAYERS = Text("Layers", "層")
+LAYERS_CAPTION = Text(
+    "One cell a layer, filled by what it keeps at {tokens} tokens.",
+    "1 マスが 1 層です。{tokens} トークンで保持する量だけ塗られています。",
+)
+WHY = Text("Why this number", "この数値の理由")
+AS_TABLE = Text("As a table", "表で見る")
+LINK = Text("Link to this answer", "この結果へのリンク")
+LINK_HELP = Text(
+    "Opens exactly this, with every setting written out. Embed it with &embed=true.",
+    "すべての設定を含み、同じ結果が開きます。&embed=true を付けると埋め込めます。",
+)
+LINK_CONFIG = Text("The link contains the config you pasted.", "リンクには貼り付けた config が含まれます。")
+LINK_REJECTED = Text("Some of the link could not be used", "リンクの一部は使えませんでした")
+USED_INSTEAD = Text("{value} is used until then.", "それまでは {value} を使います。")
+FOOTER = Text(
+    "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",
+    "kvviz {version} · 規則の出典：{engine} · 1 GiB = 2³⁰ バイト",
+)
+SOURCE_LINE = Text(
+    "{model} on {gpus} × {gpu}, {engine} · [kvviz {version}]({link})",
+    "{model}、{gpus} × {gpu}、{engine} · [kvviz {version}]({link})",
+)
+MODEL_NOT_BUNDLED = Text(
+    "model “{model}” is not bundled; {used} is shown. Pick another or paste its config.json.",
+    "モデル「{model}」は同梱されていないため、{used} を表示しています。"
+    "別のモデルを選ぶか、config.json を貼り付けてください。",
+)

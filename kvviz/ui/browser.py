@@ -1,0 +1,56 @@
+"""What only the browser knows and does: whether the screen is a phone's, and the address bar.
+
+The address bar always shows the full link. Streamlit's own query parameters push a history entry a change, so that Back
+would have to be pressed once per step of a slider; bound widgets leave out defaults, so that the link would mean
+something else after a default changes. Replacing the address in place does neither.
+"""
+
+import streamlit as st
+
+PHONE_MAX_WIDTH_PX = 640
+
+_JS = """
+export default function ({ data, setStateValue }) {
+  if (data.query && window.location.search !== "?" + data.query) {
+    const { pathname, hash } = window.location;
+    window.history.replaceState(window.history.state, "", pathname + "?" + data.query + hash);
+  }
+  const narrow = window.matchMedia(`(max-width: ${data.max_width}px)`);
+  const report = () => { if (narrow.matches !== data.phone) setStateValue("phone", narrow.matches); };
+  report();
+  narrow.addEventListener("change", report);
+  return () => narrow.removeEventListener("change", report);
+}
+"""
+
+
+def is_phone() -> bool:
+    """True on a narrow screen: what the browser reported, else a guess from its first request."""
+    reported = st.session_state.get("browser", {}).get("phone")
+    if reported is not None:
+        return bool(reported)
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
+
+
+def sync(query: str) -> None:
+    """Put ``query`` into the address bar and learn the screen's width. Draws nothing."""
+    mount = st.components.v2.component("kvviz_browser", html="<span></span>", js=_JS)
+    mount(
+        key="browser",
+        data={"query": query, "phone": is_phone(), "max_width": PHONE_MAX_WIDTH_PX},
+        height=1,
+        on_phone_change=lambda: None,
+    )
+
+
+_SVG_JS = """
+export default function ({ data, parentElement }) {
+  parentElement.querySelector("div").innerHTML = data.svg;
+}
+"""
+
+
+def svg(drawing: str, *, key: str) -> None:
+    """A drawing in the page itself, so that its tooltips work and it follows the theme (``st.html`` strips SVG)."""
+    mount = st.components.v2.component("kvviz_svg", html="<div></div>", js=_SVG_JS)
+    mount(key=key, data={"svg": drawing})

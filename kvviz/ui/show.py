@@ -1,0 +1,196 @@
+"""How the pages show an answer: the sentence, the facts, a chart with its table, messages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from kvviz import __version__, explain
+from kvviz.charts.style import PLOTLY_CONFIG
+from kvviz.core.architecture import Note
+from kvviz.core.errors import KvvizError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.devices import devices
+from kvviz.engines import vllm
+from kvviz.scenario import Scenario
+from kvviz.sizing import Sizing
+from kvviz.text import Lang
+from kvviz.text import explain as why
+from kvviz.text import sizing as text
+
+ENGINE = f"vLLM {vllm.VERSION}"
+VERDICTS = {"yes": ":green[:material/check_circle:]", "held-only": ":orange[◐]", "no": ":red[:material/cancel:]"}
+
+
+def answer(sizing: Sizing, lang: Lang) -> None:
+    """The answer in a sentence, verdict mark first."""
+    mark, sentence = answer_sentence(sizing, lang)
+    st.markdown(f"### {mark} {sentence}")
+
+
+def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str]:
+    """Verdict mark and sentence in Markdown."""
+    scenario = sizing.scenario
+    needed = format_count(scenario.sequences)
+    tokens = format_count(sizing.tokens)
+    if sizing.budget is None or sizing.max_sequences_counted is None:
+        total = scenario.sequences * sizing.content_bytes
+        if sizing.plan is None:
+            return ":blue[:material/info:]", text.NO_PLAN(lang, bytes=format_bytes(total), needed=needed, tokens=tokens)
+        total = scenario.sequences * sizing.plan.request_bytes(sizing.tokens)
+        said = text.NO_WEIGHTS(lang, bytes=format_bytes(total), needed=needed, tokens=tokens)
+        return ":orange[:material/help:]", said
+    gpu = sizing.budget.device.name
+    if sizing.budget.available_bytes <= 0:
+        lacking = format_bytes(-sizing.budget.available_bytes)
+        return VERDICTS["no"], text.WEIGHTS_TOO_LARGE(lang, gpus=scenario.gpus, gpu=gpu, bytes=lacking)
+    counted = format_count(sizing.max_sequences_counted)
+    if sizing.fits == "yes":
+        head = text.FIT_ALL(lang, needed=needed)
+    elif sizing.fits == "held-only":
+        head = text.FIT_HELD(lang, needed=needed, fit=counted)
+    elif sizing.max_sequences_counted:
+        head = text.FIT_SOME(lang, fit=counted, needed=needed)
+    else:
+        head = text.FIT_NONE(lang, needed=needed)
+    where = text.ANSWER_WHERE(lang, gpus=scenario.gpus, gpu=gpu, tokens=tokens, engine=ENGINE)
+    short = sizing.short_bytes or 0
+    tail = text.SHORT(lang, bytes=format_bytes(short)) if short > 0 else text.SPARE(lang, bytes=format_bytes(-short))
+    gap = "" if lang == "ja" else " "
+    joint = "：" if lang == "ja" else " "
+    return VERDICTS[sizing.fits or "no"], f"{head}{joint}{where}{gap}{tail}"
+
+
+def facts(sizing: Sizing, lang: Lang) -> None:
+    """At once, per request, spare or short: three numbers in a row."""
+    with st.container(horizontal=True):
+        if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
+            st.metric(
+                text.FACT_AT_ONCE(lang),
+                format_count(sizing.max_sequences_counted),
+                text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held)),
+                delta_color="off",
+                delta_arrow="off",
+                help=text.FACT_AT_ONCE_HELP(lang),
+                border=True,
+            )
+        per_request = sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes
+        st.metric(
+            text.FACT_REQUEST(lang),
+            format_bytes(per_request),
+            text.FACT_CONTENT(lang, bytes=format_bytes(sizing.content_bytes)),
+            delta_color="off",
+            delta_arrow="off",
+            help=text.FACT_REQUEST_HELP(lang),
+            border=True,
+        )
+        if sizing.budget is not None and sizing.short_bytes is not None:
+            short = sizing.short_bytes > 0
+            st.metric(
+                text.FACT_SHORT(lang) if short else text.FACT_SPARE(lang),
+                format_bytes(abs(sizing.short_bytes)),
+                text.FACT_POOL(lang, bytes=format_bytes(sizing.budget.pool_bytes)),
+                delta_color="off",
+                delta_arrow="off",
+                border=True,
+            )
+
+
+def chart(figure: go.Figure, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
+    """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
+    st.plotly_chart(figure, key=key, config=PLOTLY_CONFIG, alt=alt)
+    with st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact"):
+        st.dataframe(list(rows), hide_index=True, alt=alt)
+
+
+def notes(of: Iterable[Note], lang: Lang) -> None:
+    """What must be known beside the answer, a line each."""
+    for note in of:
+        st.caption(f":orange[:material/info:] {note.message(lang)}")
+
+
+def problem(error: KvvizError, lang: Lang) -> None:
+    """An expected failure: its lines, the first in bold."""
+    first, *rest = error.lines(lang)
+    st.error("\n".join([f"**{first}**", *(f"- `{line}`" for line in rest)]), icon=":material/error:")
+
+
+def why_this_number(sizing: Sizing, lang: Lang) -> None:
+    """The formula with its numbers, where each came from, and the three numbers apart."""
+    st.dataframe(
+        [
+            {
+                why.COLUMN_WHAT(lang): line.what(lang),
+                why.COLUMN_FORMULA(lang): f"{line.formula} {line.unit(lang)}",
+                why.AT_TOKENS(lang, tokens=format_count(sizing.tokens)): format_bytes(line.total_bytes),
+                why.COLUMN_BYTES(lang): format_count(line.total_bytes),
+            }
+            for line in explain.lines(sizing)
+        ],
+        hide_index=True,
+    )
+    st.markdown(f"**{why.THREE(lang)}**")
+    st.dataframe(
+        [
+            {
+                why.COLUMN_WHAT(lang): title(lang),
+                why.COLUMN_SIZE(lang): format_bytes(count),
+                why.COLUMN_BYTES(lang): format_count(count),
+                why.COLUMN_MEANING(lang): meaning(lang),
+            }
+            for title, count, meaning in explain.three_numbers(sizing, ENGINE)
+        ],
+        hide_index=True,
+    )
+    for sentence in explain.differences(sizing):
+        st.caption(sentence(lang))
+    st.dataframe(
+        [
+            {
+                why.COLUMN_TERM(lang): fact.term,
+                why.COLUMN_VALUE(lang): str(fact.value),
+                why.COLUMN_ORIGIN(lang): _origin(fact.origin, fact.where, lang),
+            }
+            for fact in sizing.architecture.facts
+        ],
+        hide_index=True,
+    )
+
+
+def summary(scenario: Scenario, lang: Lang) -> str:
+    """The scenario on one line, for the folded controls of a phone."""
+    return text.CHANGE(
+        lang,
+        model=scenario.model.split("/")[-1],
+        gpus=scenario.gpus,
+        gpu=gpu_name(scenario, lang),
+        tokens=format_count(scenario.tokens),
+        sequences=format_count(scenario.sequences),
+    )
+
+
+def gpu_name(scenario: Scenario, lang: Lang) -> str:
+    """The GPU as people call it; an id nobody knows is shown as it is."""
+    known = {d.id: d.name for d in devices()}
+    return known.get(scenario.gpu, scenario.gpu) or text.NO_GPU(lang)
+
+
+def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
+    """What an embedded chart was computed from, with a link to the whole page."""
+    scenario = sizing.scenario
+    return text.SOURCE_LINE(
+        lang,
+        model=scenario.model,
+        gpus=scenario.gpus,
+        gpu=gpu_name(scenario, lang),
+        engine=ENGINE,
+        version=__version__,
+        link=link,
+    )
+
+
+def _origin(origin: str, where: str, lang: Lang) -> str:
+    if origin == "field":
+        return f"{why.ORIGIN_FIELD(lang)} {where}"
+    return (why.ORIGIN_DEFAULT if origin == "class default" else why.ORIGIN_DERIVED)(lang, where=where)

@@ -1,0 +1,131 @@
+"""The Scenario of this session: read once from the link, kept in the widgets, written back to the address bar.
+
+Widget key = Scenario field = URL parameter. Widget state is read *before* the widgets are drawn, so that the answer and
+the messages beside the controls can be drawn in any order.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from kvviz import catalogue
+from kvviz.core.architecture import parse_config, read_config
+from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.links import pack_config
+from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, OPTIONAL, Scenario, Value, from_query, parse_value, to_query
+from kvviz.text import LANGUAGES, Lang, Message
+from kvviz.text import sizing as text
+
+TYPED_FIELDS = frozenset({"input", "output", "block_tokens", "batched_tokens", "in_flight_tokens", "max_model_len"})
+"""Typed as text, so that 128k and 131,072 are accepted; empty means: what the engine says, where that is possible."""
+HIDDEN_FIELDS = frozenset({"revision", "config", "engine"})
+"""Not widgets."""
+
+
+def begin() -> None:
+    """On the first run of a session, take the link over into the widgets' state."""
+    if "valid" in st.session_state:
+        return
+    scenario, rejected = from_query(st.query_params.to_dict())
+    messages = [r.message for r in rejected]
+    if not scenario.config and scenario.model not in catalogue.models():
+        default = Scenario().model
+        messages.append(Message(text.MODEL_NOT_BUNDLED, {"model": scenario.model[:80], "used": default}))
+        scenario = scenario.with_changes(model=default, revision="")
+    st.session_state["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
+    st.session_state["rejected"] = messages
+    st.session_state["linked_revision"] = (scenario.model, scenario.revision)
+    asked = st.query_params.get("lang") or (st.context.locale or "en")[:2]
+    st.session_state["lang"] = asked if asked in LANGUAGES else "en"
+    put(scenario)
+
+
+def lang() -> Lang:
+    """The language of this session."""
+    return "ja" if st.session_state.get("lang") == "ja" else "en"
+
+
+def put(scenario: Scenario) -> None:
+    """Make ``scenario`` what the widgets show. Only before they are drawn: at the start or in a callback."""
+    st.session_state["valid"] = scenario
+    for name in FIELDS:
+        if name not in HIDDEN_FIELDS:
+            st.session_state[name] = _shown(name, getattr(scenario, name))
+
+
+def read() -> tuple[Scenario, Mapping[str, Message]]:
+    """The scenario the widgets show, and what is wrong beside which widget (there the last usable value stands in)."""
+    scenario: Scenario = st.session_state["valid"]
+    errors: dict[str, Message] = {}
+    for name in FIELDS:
+        if name in HIDDEN_FIELDS or name not in st.session_state:
+            continue
+        try:
+            scenario = scenario.with_changes(**{name: _meant(name, st.session_state[name])})
+        except ScenarioError as error:
+            errors[name] = error.message
+    config = st.session_state["pasted"].get(scenario.model, "")
+    linked_model, revision = st.session_state["linked_revision"]
+    scenario = scenario.with_changes(config=config, revision=revision if scenario.model == linked_model else "")
+    st.session_state["valid"] = scenario
+    return scenario, errors
+
+
+def reset_more() -> None:
+    """Put the folded settings back to their defaults."""
+    put(st.session_state["valid"].with_changes(**{name: DEFAULTS[name] for name in MORE_SETTINGS}))
+
+
+def use_pasted_config() -> None:
+    """Callback: read the pasted config.json and make it the model. What was pasted stays in the box if it cannot be."""
+    st.session_state["paste_problem"] = None
+    pasted = (st.session_state.get("paste_box") or "").strip()
+    if not pasted:
+        st.session_state["paste_problem"] = (text.PASTE_EMPTY(lang()),)
+        return
+    name = (st.session_state.get("paste_name") or "").strip()
+    try:
+        config = parse_config(pasted)
+        architecture = read_config(config, name=name)
+        if not name:
+            given = config.get("_name_or_path")
+            name = (
+                given
+                if isinstance(given, str) and given.strip()
+                else architecture.class_name or text.PASTED_NAME(lang())
+            )
+        packed = pack_config(config)
+        scenario = st.session_state["valid"].with_changes(model=name, config=packed, revision="")
+    except KvvizError as error:
+        st.session_state["paste_problem"] = error.lines(lang())
+        return
+    st.session_state["pasted"][name] = packed
+    put(scenario)
+
+
+def query(scenario: Scenario) -> str:
+    """The full link's query string: every field, the language and the version of the format."""
+    return urlencode({**to_query(scenario), "lang": lang()})
+
+
+def link(scenario: Scenario) -> str:
+    """The full link; relative where the address is not known."""
+    base = (st.context.url or "").split("?")[0]
+    return f"{base}?{query(scenario)}"
+
+
+def _shown(name: str, value: Value) -> Value:
+    """What a widget shows for a setting."""
+    if name == "tp":
+        return "auto" if value is None else str(value)
+    if name in TYPED_FIELDS:
+        return "" if value is None else f"{value:,}"
+    return value
+
+
+def _meant(name: str, shown: Value) -> Value:
+    """What the widget's content means as a setting. Raises ScenarioError."""
+    if name in TYPED_FIELDS or name == "tp":
+        return parse_value(name, str(shown))
+    return None if shown is None and name in OPTIONAL else shown
