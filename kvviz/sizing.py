@@ -1,16 +1,18 @@
 """Architecture + Scenario -> Sizing: the answer, in bytes, with its working."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from typing import Literal
 
 from kvviz.core.architecture import Architecture, Note
 from kvviz.core.cache import (
+    ChunkedAttention,
     Content,
     FullAttention,
     IndexerKeys,
     LatentAttention,
+    LayerCache,
     RecurrentState,
     SlidingWindow,
     content,
@@ -104,10 +106,6 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     generation = gpu.generation if gpu else _DEFAULT_GENERATION
     tp = _tensor_parallel(architecture, scenario)
     tokens = scenario.tokens
-    longest = scenario.max_model_len or tokens
-    if longest < tokens:
-        values = {"tokens": f"{tokens:,}", "length": f"{longest:,}"}
-        raise ScenarioError(Message(text.MODEL_LEN_TOO_SHORT, values), field="max_model_len")
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype)
     stored = vllm.stored_dtype(architecture, chosen, generation)
     missing = vllm.not_run(architecture)
@@ -143,7 +141,7 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         kv_dtype_reason=reason,
         tokens=tokens,
         content=whole,
-        content_bytes=_ceil(whole.bytes_at(tokens)),
+        content_bytes=ceil(whole.bytes_at(tokens)),
         engines=engines,
         plan=plan,
         plan_missing=missing,
@@ -175,8 +173,6 @@ def _tensor_parallel(architecture: Architecture, scenario: Scenario) -> int:
             values = {"gpus": gpus, "sizes": ", ".join(str(s) for s in vllm.tp_sizes(architecture))}
             raise ScenarioError(Message(text.GPUS_DO_NOT_DIVIDE, values), field="gpus")
         return gpus
-    if gpus % scenario.tp:
-        raise ScenarioError(Message(text.TP_DOES_NOT_FILL, {"gpus": gpus, "tp": scenario.tp}), field="tp")
     vllm.check_tp(architecture, scenario.tp)
     return scenario.tp
 
@@ -204,7 +200,7 @@ def _budget(
     architecture: Architecture, scenario: Scenario, gpu: Device, weights: Estimate, tp: int, plan: VllmPlan
 ) -> Budget:
     """requested - weights - activations - graphs - non-torch (vLLM ``v1/worker/gpu_worker.py:700-757``)."""
-    requested = _ceil(gpu.memory_bytes * Fraction(str(scenario.memory_fraction)))
+    requested = ceil(gpu.memory_bytes * scenario.memory_fraction)
     share = weights
     if tp > 1:
         source = Message(text.WEIGHTS_SPLIT, {"source": weights.source, "tp": tp})
@@ -273,13 +269,12 @@ def _notes(
         note("weights-are-not-cache", text.WEIGHTS_ARE_NOT_CACHE, weights=scenario.weight_dtype, cache=stored.name)
     if plan is None:
         return notes
-    kinds = {type(c) for layer in architecture.layers for c in layer}
-    heads = _fewest_kv_heads(ByIdentity(architecture))
+    kinds, heads = _kinds(ByIdentity(architecture))
     if heads and tp > heads:
         note("kv-heads-copied", text.HEADS_COPIED, tp=tp, heads=heads, copies=tp // heads)
-    if tp > 1 and (LatentAttention in kinds or IndexerKeys in kinds) and not heads:
+    if tp > 1 and (LatentAttention in kinds or IndexerKeys in kinds):
         note("latent-copied", text.LATENT_COPIED, tp=tp)
-    if SlidingWindow in kinds and plan.request_blocks(tokens) > plan.held_blocks(tokens):
+    if (SlidingWindow in kinds or ChunkedAttention in kinds) and plan.request_blocks(tokens) > plan.held_blocks(tokens):
         note(
             "windows-reserve",
             text.WINDOWS_RESERVE,
@@ -299,11 +294,8 @@ def _missing_weights(gpu: Device | None, plan: VllmPlan | None, weights: Estimat
 
 
 @lru_cache(maxsize=1024)
-def _fewest_kv_heads(key: ByIdentity[Architecture]) -> int:
-    """KV heads of the layer that is copied first; 0 where no layer has any."""
-    heads = [c.kv_heads for layer in key.value.layers for c in layer if isinstance(c, FullAttention | SlidingWindow)]
-    return min(heads, default=0)
-
-
-def _ceil(value: Fraction) -> int:
-    return -(-value.numerator // value.denominator)
+def _kinds(key: ByIdentity[Architecture]) -> tuple[frozenset[type[LayerCache]], int]:
+    """Kinds of cache, and the KV heads of the layer that is copied first (0 where no layer has any)."""
+    caches = [c for layer in key.value.layers for c in layer]
+    heads = [c.kv_heads for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention)]
+    return frozenset(type(c) for c in caches), min(heads, default=0)

@@ -10,6 +10,7 @@ from kvviz.core.cache import (
     FullAttention,
     IndexerKeys,
     LatentAttention,
+    LayerCache,
     RecurrentState,
     SlidingWindow,
 )
@@ -27,7 +28,7 @@ from kvviz.engines.vllm_layout import (
     specs,
 )
 from kvviz.engines.vllm_models import not_run
-from kvviz.text import Message
+from kvviz.text import Message, Text
 from kvviz.text import engine as text
 
 __all__ = [
@@ -178,14 +179,42 @@ def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str)
     """The layout ``kv_dtype`` becomes: sparse MLA kernels read fp8 in a packed record of their own.
 
     FlashMLA's sparse kernel does so with any fp8 setting, consumer Blackwell even by default; data-centre Blackwell's
-    FlashInfer kernel reads plain fp8 (``mla_attention.py:358-377``).
+    FlashInfer kernel reads plain fp8 (``mla_attention.py:358-377``). Raises ScenarioError for a type that this cache
+    has no form of.
     """
-    caches = [c for layer in architecture.layers for c in layer]
+    return _stored_dtype(ByIdentity(architecture), kv_dtype, generation)
+
+
+@lru_cache(maxsize=1024)
+def _stored_dtype(key: ByIdentity[Architecture], kv_dtype: KvDtype, generation: str) -> KvDtype:
+    caches = {c for layer in key.value.layers for c in layer}
+    latent = any(isinstance(c, LatentAttention) and not c.expanded_heads for c in caches)
     sparse = any(isinstance(c, IndexerKeys) and c.packed for c in caches)
+    if not latent:
+        if kv_dtype.packing != "plain":
+            raise _wrong_dtype(text.DTYPE_ONLY_FOR_LATENT, kv_dtype, choices="auto, bf16, fp8")
+        dims = {d for c in caches for d in _vector_dims(c) if d % kv_dtype.block_values}
+        if dims:
+            raise _wrong_dtype(text.DTYPE_DOES_NOT_DIVIDE, kv_dtype, values=kv_dtype.block_values, dim=min(dims))
+        return kv_dtype
+    if kv_dtype.vector_scale_bytes or (kv_dtype.packing == "fp8_ds_mla" and not sparse):
+        raise _wrong_dtype(text.DTYPE_NOT_FOR_LATENT, kv_dtype, choices="auto, bf16, fp8")
+    if kv_dtype.name == "nvfp4":
+        return KV_DTYPES["nvfp4_ds_mla"]
     if not sparse or kv_dtype.packing != "plain" or generation == "blackwell":
         return kv_dtype
     packed = kv_dtype.name == "fp8" or (generation == "blackwell-rtx" and not kv_dtype.quantised)
     return KV_DTYPES["fp8_ds_mla"] if packed else kv_dtype
+
+
+def _vector_dims(cache: LayerCache) -> tuple[int, ...]:
+    if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
+        return cache.key_dim, cache.value_dim
+    return ()
+
+
+def _wrong_dtype(sentence: Text, kv_dtype: KvDtype, **values: object) -> ScenarioError:
+    return ScenarioError(Message(sentence, {"dtype": kv_dtype.name, **values}), field="kv_dtype")
 
 
 def check_tp(architecture: Architecture, tp: int) -> None:

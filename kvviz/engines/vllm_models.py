@@ -5,10 +5,12 @@ nor of a kind below runs by a model file of its own or by vLLM's Transformers ba
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from kvviz.core.architecture import Architecture, Note
 from kvviz.core.cache import CompressedAttention, CrossAttention, RecurrentState
+from kvviz.core.identity import ByIdentity
 from kvviz.text import Message, Text
 from kvviz.text import engine as text
 
@@ -77,6 +79,12 @@ _UNKNOWN = frozenset(name.lower() for name in _NEVER)
 
 def not_run(architecture: Architecture) -> Note | None:
     """Why vLLM 0.33 sets nothing aside for ``architecture`` that kvviz could tell; None where there is a plan."""
+    return _not_run(ByIdentity(architecture))
+
+
+@lru_cache(maxsize=1024)
+def _not_run(key: ByIdentity[Architecture]) -> Note | None:
+    architecture = key.value
     caches = [c for layer in architecture.layers for c in layer]
     class_name = architecture.class_name or _MODEL_TYPES.get(architecture.model_type, "")
     name = class_name or architecture.model_type

@@ -29,20 +29,24 @@ GPUS_DO_NOT_DIVIDE = Text(
     "このモデルのヘッドは {gpus} GPU に分割できません。GPU の数を {sizes} から選ぶか、"
     "テンソル並列数を指定してください。",
 )
-TP_DOES_NOT_FILL = Text(
-    "{gpus} GPUs cannot be shared out among engines of {tp}: use a multiple of {tp} GPUs.",
-    "{gpus} GPU を {tp} GPU ずつのエンジンに分けられません。GPU の数を {tp} の倍数にしてください。",
-)
 BLOCK_NOT_MULTIPLE = Text(
     "A block of {block} tokens does not run here: use a multiple of {kernel}.",
     "{block} トークンのブロックは使えません。{kernel} の倍数にしてください。",
 )
-MODEL_LEN_TOO_SHORT = Text(
-    "A request of {tokens} tokens is longer than the max model length {length}: raise it or shorten the request.",
-    "{tokens} トークンのリクエストは最大モデル長 {length} を超えます。"
-    "最大モデル長を増やすか、リクエストを短くしてください。",
+DTYPE_NOT_FOR_LATENT = Text(
+    "vLLM has no {dtype} form of a latent (MLA) cache: use one of {choices}.",
+    "潜在ベクトル（MLA）のキャッシュに {dtype} の形式は vLLM にありません。次から選んでください：{choices}",
 )
-UNKNOWN_GPU = Text("Unknown GPU {gpu}: use one of {ids}.", "GPU {gpu} は不明です。次から選んでください：{ids}")
+DTYPE_ONLY_FOR_LATENT = Text(
+    "{dtype} is a layout for latent (MLA) caches, which this model has not: use one of {choices}.",
+    "{dtype} は潜在ベクトル（MLA）のキャッシュ専用で、このモデルでは使えません。次から選んでください：{choices}",
+)
+DTYPE_DOES_NOT_DIVIDE = Text(
+    "{dtype} quantises {values} values together, and this model has vectors of {dim}: choose another type.",
+    "{dtype} は {values} 個の値をまとめて量子化しますが、このモデルのベクトルは {dim} 個です。"
+    "ほかの型を選んでください。",
+)
+UNKNOWN_GPU = Text("Unknown GPU {gpu}: use one of {ids}.", "GPU {gpu} は不明です。{ids} から選んでください。")
 
 # Where the terms of the budget come from
 WEIGHTS_SPLIT = Text(
