@@ -35,11 +35,11 @@ BLOCK_NOT_MULTIPLE = Text(
 )
 DTYPE_NOT_FOR_LATENT = Text(
     "vLLM has no {dtype} form of a latent (MLA) cache: use one of {choices}.",
-    "潜在ベクトル（MLA）のキャッシュに {dtype} の形式は vLLM にありません。次から選んでください：{choices}",
+    "潜在ベクトル（MLA）のキャッシュに {dtype} の形式は vLLM にありません。{choices} から選んでください。",
 )
 DTYPE_ONLY_FOR_LATENT = Text(
     "{dtype} is a layout for latent (MLA) caches, which this model has not: use one of {choices}.",
-    "{dtype} は潜在ベクトル（MLA）のキャッシュ専用で、このモデルでは使えません。次から選んでください：{choices}",
+    "{dtype} は潜在ベクトル（MLA）のキャッシュ専用で、このモデルでは使えません。{choices} から選んでください。",
 )
 DTYPE_DOES_NOT_DIVIDE = Text(
     "{dtype} quantises {values} values together, and this model has vectors of {dim}: choose another type.",
