@@ -15,8 +15,8 @@ from kvviz.text import Message
 from kvviz.text import catalogue as text
 
 _FOLDER: Final = Path(__file__).parent / "data" / "configs"
-_FILE_BYTES: Final = 16 * 1024**2
-"""More than this is not read at all. Real files take up to 0.2 MB; the reader has its own, lower limit."""
+_READ_BYTES: Final = 2 * 1024**2
+"""What is read of a file at most; beyond the reader's own limit, so that it says that the file is too large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,8 @@ def search(query: str) -> tuple[str, ...]:
 
     def rank(model: str) -> tuple[bool, bool, int, str]:
         name = _letters(model.rpartition("/")[2])
-        return whole not in (name, _letters(model)), not name.startswith(_letters(words[0])), len(name), model.lower()
+        begins = any(name.startswith(_letters(word)) for word in words)
+        return whole not in (name, _letters(model)), not begins, len(name), model.lower()
 
     found = [m for m in models() if all(w in m.lower() or (_letters(w) or w) in _letters(m) for w in words)]
     return tuple(sorted(found, key=rank))
@@ -65,23 +66,17 @@ def load(model: str) -> Loaded:
 def load_file(path: str | Path) -> Loaded:
     """A config.json on disk, or the one in a directory. The model's name is made from where it lies."""
     place = Path(path)
-    shown = "".join(c if c.isprintable() else "·" for c in str(path))[-200:]
+    if place.is_dir():
+        place /= "config.json"
+    shown = "".join(c if c.isprintable() else "·" for c in str(place))[-200:]
+    if not place.is_file():
+        raise KvvizError(Message(text.NO_FILE, {"path": shown}), code="no-file")
     try:
-        if place.is_dir():
-            place /= "config.json"
-        if not place.is_file():
-            raise KvvizError(Message(text.NO_FILE, {"path": shown}), code="no-file")
         with place.open("rb") as file:
-            raw = file.read(_FILE_BYTES + 1)
-        if len(raw) > _FILE_BYTES:
-            values = {"path": shown, "limit": _FILE_BYTES // 1024**2}
-            raise KvvizError(Message(text.FILE_TOO_LARGE, values), code="file-too-large")
-        config = parse_config(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise KvvizError(Message(text.NOT_TEXT, {"path": shown}), code="not-text") from None
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        why = getattr(error, "strerror", None) or str(error)
-        raise KvvizError(Message(text.UNREADABLE, {"path": shown, "why": why}), code="unreadable-file") from None
+            config = parse_config(file.read(_READ_BYTES))
+    except OSError as error:
+        values = {"path": shown, "why": error.strerror or type(error).__name__}
+        raise KvvizError(Message(text.UNREADABLE, values), code="unreadable-file") from None
     name = place.absolute().parent.name if place.name == "config.json" else place.stem
     return Loaded(
         model=safe_name(name),

@@ -20,7 +20,7 @@ from kvviz.estimate import Estimate
 from kvviz.export import all_notes, number, sizing_json
 from kvviz.links import pack_config
 from kvviz.resolve import resolve
-from kvviz.scenario import DEFAULTS, FIELDS, Scenario, parse_tokens, parse_value, shown
+from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, kv_dtypes, parse_tokens, parse_value, shown
 from kvviz.sizing import Budget, Sizing, size
 from kvviz.text import LANGUAGES, Lang, Message, Text
 from kvviz.text import cli as text
@@ -80,6 +80,7 @@ def _run(given: list[str], lang: Lang) -> int:
 def _parser(lang: Lang) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
+    choices = {"kv_dtype": kv_dtypes(DEFAULTS["engine"]), "weight_dtype": WEIGHT_DTYPES}
     commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models}")
     for name, summary in (("size", text.SIZE), ("models", text.MODELS)):
         command = commands.add_parser(name, help=summary(lang), description=summary(lang), allow_abbrev=False)
@@ -94,6 +95,8 @@ def _parser(lang: Lang) -> _Parser:
             if field == "model":
                 continue
             what, default = text.FLAGS[field](lang), DEFAULTS[field]
+            if field in choices:
+                what = text.ONE_OF(lang, help=what, choices=", ".join(choices[field]))
             if field != "gpu" and default != "":  # no GPU is this command's own default
                 what = text.DEFAULT(lang, help=what, value="auto" if default is None else default)
             command.add_argument(_flag(field), dest=field, metavar="X", help=what.replace("%", "%%"))
@@ -138,8 +141,8 @@ def answer(options: dict[str, Any]) -> Sizing:
             problems.append(error)
     given: catalogue.Loaded | None = None
     try:
-        if values.get("config"):
-            values["model"] = options["model"]
+        if options.get("config"):
+            values["model"] = parse_value("model", options["model"])  # a name and no more
         elif _is_path(options["model"]):
             given = catalogue.load_file(Path(options["model"]).expanduser())
             values |= {"model": given.model, "config": _packed(given)}
@@ -214,7 +217,7 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
         return text.NO_BUDGET_COUNTED(lang, tokens=tokens, content=content, engine=_engine(), counted=counted)
     gpus = f"{scenario.gpus} × {budget.device.name}"
     if budget.available_bytes < 0:
-        return text.WEIGHTS_TOO_LARGE(lang, gpus=gpus, bytes=format_bytes(-budget.available_bytes))
+        return text.NO_ROOM(lang, gpus=gpus, bytes=format_bytes(-budget.available_bytes))
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
     return sentence(
         lang,

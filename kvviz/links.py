@@ -20,8 +20,8 @@ _UNPACKED_BYTES: Final = 1_000_000
 
 def pack_config(config: Mapping[str, object]) -> str:
     """``config`` as ``Scenario.config`` carries it. Raises ScenarioError where it does not fit into a link."""
-    compact = json.dumps(used_fields(config), separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-    packed = base64.urlsafe_b64encode(zlib.compress(compact.encode("utf-8", "surrogatepass"), 9)).decode().rstrip("=")
+    compact = json.dumps(used_fields(config), separators=(",", ":"), sort_keys=True)
+    packed = base64.urlsafe_b64encode(zlib.compress(compact.encode(), 9)).decode().rstrip("=")
     if len(packed) > CONFIG_CHARACTERS:
         values = {"characters": format_count(len(packed)), "limit": format_count(CONFIG_CHARACTERS)}
         raise ScenarioError(Message(text.TOO_LARGE_FOR_LINK, values), field="config")
@@ -38,6 +38,6 @@ def unpack_config(packed: str) -> dict[str, object]:
         raw = stream.decompress(compressed, _UNPACKED_BYTES)
         if not stream.eof or stream.unused_data:
             raise ValueError  # cut off, too large, or followed by something else
-        return parse_config(raw.decode("utf-8"))
+        return parse_config(raw)
     except (ValueError, binascii.Error, zlib.error, KvvizError):
         raise ScenarioError(Message(text.NOT_A_PACKED_CONFIG), field="config") from None

@@ -15,14 +15,6 @@ UNKNOWN_MODEL_NEAR = Text(
     "（コマンドラインではパス、ページでは貼り付け）。",
 )
 NO_FILE = Text(en="There is no file {path}.", ja="ファイル {path} がありません。")
-FILE_TOO_LARGE = Text(
-    en="{path} has more than {limit} MiB; a config.json is far smaller. Is it the right file?",
-    ja="{path} は {limit} MiB を超えています。config.json はずっと小さいファイルです。ファイルを確認してください。",
-)
-NOT_TEXT = Text(
-    en="{path} is not UTF-8 text; give a config.json.",
-    ja="{path} は UTF-8 のテキストではありません。config.json を指定してください。",
-)
 UNREADABLE = Text(en="{path} cannot be read: {why}.", ja="{path} を読み込めません（{why}）。")
 DOUBTFUL = Text(
     en="The bundled config of this model comes from a doubtful source: {note}.",

@@ -16,7 +16,10 @@ FLAGS = {
         en="Hub id of a bundled model, or the path of a config.json or of a directory that holds one",
         ja="同梱モデルの Hub ID、または config.json（それを含むディレクトリも可）のパス",
     ),
-    "revision": Text(en="revision that the config must have", ja="設定のリビジョン"),
+    "revision": Text(
+        en="revision the config is expected to have; a note says where it differs",
+        ja="想定する設定のリビジョン。異なれば注記に表示",
+    ),
     "config": Text(en="a config as a kvviz link carries it", ja="kvviz のリンクに含まれる形式の設定"),
     "gpu": Text(
         en="GPU id such as h100-80gb; without it there is no budget",
@@ -41,6 +44,7 @@ TOKENS = Text(
     en="KV tokens of one sequence, instead of --input and --output",
     ja="1 系列の KV トークン数（--input と --output の代わり）",
 )
+ONE_OF = Text(en="{help}: {choices}", ja="{help}: {choices}")
 DEFAULT = Text(en="{help} (default: {value})", ja="{help}（既定値: {value}）")
 
 BOTH_LENGTHS = Text(
@@ -68,9 +72,9 @@ FIT_NO = Text(
     ja="{gpus} に同時に収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
     "GPU あたり {bytes} 不足しています。",
 )
-WEIGHTS_TOO_LARGE = Text(
-    en="The weights do not fit on {gpus}: {bytes} per GPU short before any cache.",
-    ja="{gpus} に重みが収まりません。キャッシュの前に GPU あたり {bytes} 不足しています。",
+NO_ROOM = Text(
+    en="No request fits on {gpus}: weights and engine alone are {bytes} per GPU too large, before any cache.",
+    ja="{gpus} には 1 件も収まりません。重みとエンジンだけで、GPU あたり {bytes} 超過しています。",
 )
 NO_BUDGET = Text(
     en="One request of {tokens} tokens keeps {content} of KV cache.",

@@ -1,0 +1,5 @@
+"""Run all benchmarks."""
+
+from tests.bench import bench_core
+
+bench_core.main()

@@ -1,0 +1,72 @@
+"""How long the core takes: reading every bundled config, one sizing in this process and as a process."""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from kvviz import catalogue
+from kvviz.core.architecture import parse_config, read_config
+from kvviz.resolve import resolve
+from kvviz.scenario import Scenario
+from kvviz.sizing import size
+
+
+def milliseconds(work: Callable[[], object], *, rounds: int) -> float:
+    """Median of ``rounds`` runs."""
+    taken = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken) * 1000
+
+
+def read_all() -> None:
+    """Every bundled config from disk, nothing remembered."""
+    for path in catalogue._files().values():
+        read_config(parse_config(path.read_bytes()))
+
+
+def process(*arguments: str) -> Callable[[], object]:
+    """A Python process that does nothing else."""
+    return lambda: subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+
+
+def main() -> None:
+    """Print one line a measurement."""
+    resolved = resolve(Scenario())
+    other = resolve(Scenario(model="google/gemma-3-27b-it", input=130_048))
+    lengths = iter(range(1, 10**9))
+
+    def warm() -> object:
+        return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+
+    def another_length() -> object:
+        scenario = other.scenario.with_changes(input=next(lengths))
+        return size(other.architecture, scenario, weights=other.weights)
+
+    def whole() -> object:
+        again = resolve(Scenario())
+        return size(again.architecture, again.scenario, weights=again.weights)
+
+    models = len(catalogue.models())
+    rows = (
+        (f"read all {models} bundled configs", milliseconds(read_all, rounds=5), "500 ms"),
+        (
+            "kvviz size, as a process",
+            milliseconds(process("-m", "kvviz", "size", Scenario().model), rounds=9),
+            "150 ms",
+        ),
+        ("  of that Python itself", milliseconds(process("-c", "pass"), rounds=9), ""),
+        ("size(), same scenario again", milliseconds(warm, rounds=2000), "0.1 ms"),
+        ("size(), another length each time (windows)", milliseconds(another_length, rounds=2000), ""),
+        ("resolve() and size(), bundled model", milliseconds(whole, rounds=2000), ""),
+    )
+    for what, taken, goal in rows:
+        print(f"{what:<46}{taken:>10.3f} ms{f'   (goal {goal})' if goal else ''}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,312 @@
+"""The bundled configs are found as people write their names; a config travels in a link and comes back the same."""
+
+import base64
+import contextlib
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kvviz import catalogue
+from kvviz.core.architecture import read_config, used_fields
+from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
+from kvviz.links import pack_config, unpack_config
+from kvviz.resolve import resolve
+from kvviz.scenario import CONFIG_CHARACTERS, Scenario, from_query, to_query
+
+QWEN = "Qwen/Qwen3-32B-FP8"
+SMALL = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_hidden_layers": 32,
+    "num_key_value_heads": 8,
+    "torch_dtype": "bfloat16",
+    "vocab_size": 128_256,
+    "max_position_embeddings": 131_072,
+}
+
+
+def test_every_file_in_the_folder_is_a_model_and_has_a_source() -> None:
+    files = sorted((Path(catalogue.__file__).parent / "data" / "configs").glob("*.json"))
+    assert len(catalogue.models()) == len(files) >= 167
+    assert list(catalogue.models()) == sorted(catalogue.models(), key=str.lower)
+    assert {file.name for file in files} <= set(catalogue._sources())
+    assert all(model.count("/") == 1 for model in catalogue.models())
+    for model in catalogue.models():
+        assert Scenario(model=model).model == model
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("", None),
+        ("Qwen/Qwen3-32B-FP8", "Qwen/Qwen3-32B-FP8"),
+        ("qwen3 32b fp8", "Qwen/Qwen3-32B-FP8"),
+        ("qwen3-32b", "Qwen/Qwen3-32B"),
+        ("gemma3 27b", "google/gemma-3-27b-it"),
+        ("llama3.1 70b", "meta-llama/Llama-3.1-70B-Instruct"),
+        ("70b llama 3.1", "meta-llama/Llama-3.1-70B-Instruct"),
+        ("deepseek v3.2", "deepseek-ai/DeepSeek-V3.2"),
+    ],
+)
+def test_search_finds_what_is_meant_first(query: str, first: str | None) -> None:
+    found = catalogue.search(query)
+    assert found[0] == (first or catalogue.models()[0])
+    assert len(found) == len(set(found))
+
+
+def test_search_wants_every_word() -> None:
+    assert catalogue.search("qwen nonsense") == ()
+    assert catalogue.search("/// ***") == ()
+    assert set(catalogue.search("gemma")) == {m for m in catalogue.models() if "gemma" in m.lower()}
+
+
+@given(st.text(max_size=200))
+def test_search_takes_anything(query: str) -> None:
+    assert set(catalogue.search(query)) <= set(catalogue.models())
+
+
+def test_a_bundled_model_is_read_once_and_in_any_case() -> None:
+    loaded = catalogue.load(QWEN)
+    assert loaded is catalogue.load(QWEN.lower()) is catalogue.load(f" {QWEN} ")
+    assert (loaded.model, len(loaded.architecture.layers)) == (QWEN, 64)
+    assert loaded.architecture == read_config(loaded.config)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("Qwen/Qwen3-32B-FP9", QWEN),
+        ("qwen3-32b-fp8", QWEN),
+        ("google/gemma-3-27b", "google/gemma-3-27b-it"),
+        ("meta-llama/Lama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
+    ],
+)
+def test_an_unknown_model_names_near_ones(wrong: str, near: str) -> None:
+    with pytest.raises(KvvizError) as caught:
+        catalogue.load(wrong)
+    assert caught.value.code == "unknown-model"
+    for lang in ("en", "ja"):
+        (line,) = caught.value.lines(lang)  # type: ignore[arg-type]
+        assert near in line
+        assert "config.json" in line
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", " ", "/", "../../etc/passwd", "x" * 10_000, "<script>", "a\nb", "\x00", "SOURCES", "zzqx/zzqx"]
+)
+def test_any_other_name_is_unknown_in_one_line(wrong: str) -> None:
+    with pytest.raises(KvvizError) as caught:
+        catalogue.load(wrong)
+    (line,) = caught.value.lines("en")
+    assert "config.json" in line
+    assert not set("<>\n\x00") & set(line)
+    assert len(line) < 400
+
+
+def test_a_config_from_a_doubtful_source_says_so() -> None:
+    assert [note.code for note in catalogue.load("stepfun-ai/Step-3.7-Flash").notes] == ["source-doubtful"]
+    assert catalogue.load(QWEN).notes == ()
+
+
+def test_the_revision_pins_the_content_and_not_the_layout_of_the_file() -> None:
+    loaded = catalogue.load(QWEN)
+    assert loaded.revision.startswith("sha256:")
+    assert len(loaded.revision) == len("sha256:") + 12
+    backwards = dict(reversed(list(loaded.config.items())))
+    assert catalogue.revision_of(backwards) == loaded.revision
+    assert catalogue.revision_of({**loaded.config, "num_hidden_layers": 63}) != loaded.revision
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_or_the_folder_it_lies_in(tmp_path: Path) -> None:
+    folder = tmp_path / "my model (v2)!"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(SMALL), encoding="utf-8-sig")
+    loaded = catalogue.load_file(folder)
+    assert loaded == catalogue.load_file(folder / "config.json")
+    assert loaded.model == "my model (v2)"
+    assert loaded.architecture == read_config(SMALL)
+    (tmp_path / "other.json").write_text(json.dumps(SMALL))
+    assert catalogue.load_file(str(tmp_path / "other.json")).model == "other"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "///", "a/b", "モデル 7B", "x" * 500, "-rf", "<b>hi</b>", "a\nb", "..", "(a)", "*", "_", "a [1]: b"],
+)
+def test_a_name_made_from_anything_is_one_a_scenario_takes(name: str) -> None:
+    assert Scenario(model=catalogue.safe_name(name))
+
+
+@given(st.text())
+def test_safe_names(name: str) -> None:
+    assert Scenario(model=catalogue.safe_name(name))
+
+
+def bad_files(folder: Path) -> Iterator[tuple[Path | str, str]]:
+    """Paths that hold no readable config, and a word of what is said."""
+    yield folder / "none.json", "no file"
+    yield folder, "no file"
+    yield "\x00", "no file"
+    for name, raw, said in (
+        ("empty.json", b"", ""),
+        ("text.json", b"hello", ""),
+        ("binary.json", b"\xff\xfe\x00\x01", "UTF-8"),
+        ("list.json", b"[1]", ""),
+        ("deep.json", b'{"a":' * 1000 + b"1" + b"}" * 1000, ""),
+        ("ten.json", b'{"a": "' + b"x" * 10_000_000 + b'"}', ""),
+        ("nan.json", b'{"num_hidden_layers": NaN}', ""),
+    ):
+        (folder / name).write_bytes(raw)
+        yield folder / name, said
+
+
+def test_a_file_that_holds_no_config_is_refused(tmp_path: Path) -> None:
+    for path, said in bad_files(tmp_path):
+        with pytest.raises(KvvizError) as caught:
+            catalogue.load_file(path)
+        assert said in str(caught.value)
+        assert all("\n" not in line for line in caught.value.lines("en"))
+
+
+# --- configs in links ------------------------------------------------------------------------------------------------
+
+
+def test_every_bundled_config_fits_into_a_link_and_reads_the_same() -> None:
+    too_large = []
+    for model in catalogue.models():
+        loaded = catalogue.load(model)
+        try:
+            packed = pack_config(loaded.config)
+        except ScenarioError:
+            too_large.append(model)
+            continue
+        unpacked = unpack_config(packed)
+        again = read_config(unpacked)
+        assert again.layers == loaded.architecture.layers, model
+        assert again == loaded.architecture, model
+        assert pack_config(unpacked) == packed, model
+    assert too_large == []
+
+
+def test_only_used_fields_travel() -> None:
+    secret = {**SMALL, "note": "internal project name", "_name_or_path": "/private/place"}
+    unpacked = unpack_config(pack_config(secret))
+    assert unpacked == used_fields(SMALL)
+    assert "private" not in json.dumps(unpacked)
+    assert "internal" not in json.dumps(unpacked)
+
+
+def test_a_config_too_large_for_a_link_says_so() -> None:
+    noise = base64.b85encode(bytes(i * i * 2654435761 >> 7 & 255 for i in range(60_000))).decode()
+    layers = {f"{i}": noise[i * 7 : i * 7 + 7] for i in range(5000)}
+    large = {**SMALL, "layer_types": list(layers.values()), "num_hidden_layers": 5000}
+    with pytest.raises(ScenarioError, match="too large for a link") as caught:
+        pack_config(large)
+    assert caught.value.field == "config"
+
+
+def packed(raw: bytes) -> str:
+    """Any bytes as a link would carry them."""
+    return base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
+
+
+BOMB = packed(b'{"a":"' + b"x" * 2_900_000 + b'"}')
+GOOD = packed(json.dumps(SMALL).encode())
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "",
+        "A",
+        "AAAA",
+        "not base64!",
+        "ｆｕｌｌ",
+        BOMB,
+        GOOD[:-6],
+        GOOD + "AAAA",
+        "x" * (CONFIG_CHARACTERS + 1),
+        packed(b""),
+        packed(b"[]"),
+        packed(b"null"),
+        packed(b"{"),
+        packed(b"\xff\xff"),
+        packed(b'{"a":' * 900 + b"1" + b"}" * 900),
+        packed(b"9" * 5000),
+    ],
+)
+def test_what_is_no_packed_config_is_refused(broken: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        unpack_config(broken)
+    assert caught.value.field == "config"
+
+
+def test_a_bomb_is_small_enough_to_be_one() -> None:
+    assert len(BOMB) <= CONFIG_CHARACTERS
+
+
+@given(st.text() | st.binary().map(packed))
+def test_unpacking_raises_nothing_else(anything: str) -> None:
+    with contextlib.suppress(ScenarioError):
+        unpack_config(anything)
+
+
+# --- resolving -------------------------------------------------------------------------------------------------------
+
+
+def test_a_resolved_scenario_is_pinned_and_its_link_means_the_same() -> None:
+    resolved = resolve(Scenario(model=QWEN.lower()))
+    assert resolved.scenario.model == QWEN
+    assert resolved.scenario.revision == catalogue.load(QWEN).revision
+    assert resolved.architecture == catalogue.load(QWEN).architecture
+    assert resolved.notes == ()
+    opened, rejected = from_query(to_query(resolved.scenario))
+    assert rejected == ()
+    assert resolve(opened) == resolved
+
+
+def test_a_link_made_from_another_file_says_so() -> None:
+    resolved = resolve(Scenario(revision="sha256:000000000000"))
+    assert [note.code for note in resolved.notes] == ["revision-differs"]
+    assert "sha256:000000000000" in str(resolved.notes[0].message)
+    assert resolved.scenario.revision == catalogue.load(QWEN).revision
+
+
+def test_a_pasted_config_is_what_counts_whatever_its_name() -> None:
+    scenario = Scenario(model=QWEN, config=pack_config(SMALL), revision="sha256:000000000000")
+    resolved = resolve(scenario)
+    assert resolved.architecture == read_config(used_fields(SMALL))
+    assert resolved.scenario.config == scenario.config
+    assert resolved.notes == ()
+    assert resolved.weights is None  # a name says nothing about weights
+    assert resolve(resolved.scenario) == resolved
+
+
+def test_typed_weights_are_taken() -> None:
+    estimate = resolve(Scenario(model=QWEN, config=pack_config(SMALL), weights_gib=15.0)).weights
+    assert estimate is not None
+    assert estimate.value_bytes == 15 * 1024**3
+    bundled = resolve(Scenario(weights_gib=1.0)).weights
+    assert bundled is not None
+    assert bundled.value_bytes == 1024**3
+
+
+@pytest.mark.parametrize("scenario", [Scenario(model="no/such"), Scenario(config="AAAA")])
+def test_what_cannot_be_resolved_is_an_expected_error(scenario: Scenario) -> None:
+    with pytest.raises(KvvizError):
+        resolve(scenario)
+
+
+def test_a_carried_config_without_what_is_needed_lists_the_problems() -> None:
+    with pytest.raises(ConfigError):
+        resolve(Scenario(config=packed(json.dumps({"model_type": "llama"}).encode())))

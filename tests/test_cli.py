@@ -1,0 +1,524 @@
+"""The command line is a contract: its keys, numbers and exit codes, and one clear line for each thing that is wrong."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kvviz
+from kvviz import catalogue, cli
+from kvviz.scenario import DEFAULTS, FIELDS, Scenario, from_json, from_query, to_json, to_query
+from tests.test_catalogue import GOOD, SMALL, bad_files
+from tests.test_scenario import OTHER
+
+QWEN = "Qwen/Qwen3-32B-FP8"
+GEMMA = "google/gemma-3-27b-it"
+Capture = pytest.CaptureFixture[str]
+
+
+def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of one command, in this process."""
+    code = cli.main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def sized(capsys: Capture, *arguments: str) -> dict[str, Any]:
+    """The JSON object of ``kvviz size``."""
+    code, out, err = run(capsys, "size", *arguments, "--json")
+    assert (code, err) == (0, "")
+    assert out.count("\n") == 1
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+# --- the contract ----------------------------------------------------------------------------------------------------
+
+KEYS = {
+    "kvviz": str,
+    "model": str,
+    "revision": str,
+    "scenario": dict,
+    "cache": dict,
+    "content_bytes": int,
+    "engine": dict,
+    "budget": dict,
+    "max_sequences_counted": int,
+    "max_sequences_held": int,
+    "max_tokens": int,
+    "fits": str,
+    "notes": list,
+}
+CACHE_KEYS = {
+    "layers": str,
+    "growing_bytes_per_token": int,
+    "limited": list,
+    "state_bytes_per_sequence": int,
+    "cross_bytes_per_sequence": int,
+}
+ENGINE_KEYS = {
+    "name": str,
+    "version": str,
+    "block_tokens": int,
+    "pool_block_bytes": int,
+    "request_bytes": int,
+    "request_bytes_windows_ignored": int,
+    "per_gpu_request_bytes": list,
+}
+BUDGET_KEYS = {
+    "device_bytes": int,
+    "weights_bytes": int,
+    "activations_bytes": int,
+    "overhead_bytes": int,
+    "pool_bytes": int,
+    "basis": dict,
+}
+BUDGET_RESULTS = ("budget", "max_sequences_counted", "max_sequences_held", "max_tokens", "fits")
+
+
+def has(values: dict[str, Any], keys: dict[str, type]) -> None:
+    """Exactly these keys, in this order, of these types."""
+    assert {key: type(value) for key, value in values.items()} == keys
+    assert list(values) == list(keys)
+
+
+def test_the_json_object_has_exactly_the_contracts_keys(capsys: Capture) -> None:
+    answer = sized(capsys, QWEN, "--gpu", "h100-80gb")
+    has(answer, KEYS)
+    has(answer["cache"], CACHE_KEYS)
+    has(answer["engine"], ENGINE_KEYS)
+    has(answer["budget"], BUDGET_KEYS)
+    assert answer["kvviz"] == kvviz.__version__
+    assert answer["model"] == QWEN
+    assert answer["revision"] == catalogue.load(QWEN).revision
+    assert answer["scenario"] == to_json(Scenario(revision=answer["revision"]))
+    assert (answer["engine"]["name"], answer["engine"]["version"]) == ("vllm", "0.33")
+    assert answer["fits"] in {"yes", "held-only", "no"}
+    assert all(set(note) == {"code", "text"} for note in answer["notes"])
+    for term in answer["budget"]["basis"].values():
+        has(term, {"bytes": int, "basis": str, "source": str})
+        assert term["basis"] in {"exact", "measured", "assumed"}
+    terms = {name: term["bytes"] for name, term in answer["budget"]["basis"].items()}
+    assert terms["weights"] == answer["budget"]["weights_bytes"]
+    assert terms["activations"] == answer["budget"]["activations_bytes"]
+    assert terms["graphs"] + terms["non_torch"] == answer["budget"]["overhead_bytes"]
+
+
+def test_the_answer_is_what_the_pool_holds(capsys: Capture) -> None:
+    answer = sized(capsys, QWEN, "--gpu", "h100-80gb", "--sequences", "50")
+    assert answer["max_sequences_counted"] == answer["budget"]["pool_bytes"] // answer["engine"]["request_bytes"]
+    assert answer["max_sequences_held"] >= answer["max_sequences_counted"]
+    assert answer["budget"]["pool_bytes"] % answer["engine"]["pool_block_bytes"] == 0
+    certain = str(answer["max_sequences_counted"])
+    more = str(answer["max_sequences_held"] + 1)
+    assert sized(capsys, QWEN, "--gpu", "h100-80gb", "--sequences", certain)["fits"] == "yes"
+    assert sized(capsys, QWEN, "--gpu", "h100-80gb", "--sequences", more)["fits"] == "no"
+
+
+def test_without_a_gpu_there_is_no_budget(capsys: Capture) -> None:
+    answer = sized(capsys, QWEN)
+    assert [answer[key] for key in BUDGET_RESULTS] == [None] * 5
+    assert answer["engine"]["request_bytes"] == 2**30
+    assert answer["scenario"]["gpu"] == ""
+
+
+# Counted by hand and by vLLM 0.33's own planner: bf16, one GPU, 16,384 tokens in flight, prefix caching.
+KNOWN = [
+    (
+        GEMMA,
+        131_072,
+        ("wwwwwf" * 11)[:62],
+        81_920,
+        [{"kind": "window", "limit_tokens": 1024, "bytes_per_token": 425_984}],
+        (0, 0),
+        11_173_625_856,
+        (16, 1_310_720, 19_301_662_720),
+    ),
+    (QWEN, 131_072, "f" * 64, 262_144, [], (0, 0), 34_359_738_368, (16, 4_194_304, 34_359_738_368)),
+    (QWEN, 32_768, "f" * 64, 262_144, [], (0, 0), 8_589_934_592, (16, 4_194_304, 8_589_934_592)),
+    (
+        "deepseek-ai/DeepSeek-V3.2",
+        32_768,
+        "L" * 61,
+        78_324,
+        [],
+        (0, 0),
+        2_566_520_832,
+        (64, 5_012_736, 2_566_520_832),
+    ),
+    (
+        "Qwen/Qwen3-Next-80B-A3B-Instruct",
+        32_768,
+        "sssf" * 12,
+        24_576,
+        [],
+        (39_518_208, 0),
+        844_824_576,
+        (576, 14_155_776, 934_281_216),
+    ),
+    ("openai/whisper-tiny", 32_768, "XXXX", 6_144, [], (0, 9_216_000), 210_542_592, (16, 98_304, 210_567_168)),
+    (
+        "mistralai/Mamba-Codestral-7B-v0.1",
+        131_072,
+        "s" * 64,
+        0,
+        [],
+        (138_149_888, 0),
+        138_149_888,
+        (16, 138_149_888, 138_149_888),
+    ),
+    ("microsoft/phi-2", 4096, "f" * 32, 327_680, [], (0, 0), 1_342_177_280, None),
+    (
+        "deepseek-ai/DeepSeek-V4-Flash",
+        32_768,
+        "wwHhHhHhHhHhHhHhHhHhHhHhHhHhHhHhHhHhHhHhHhH",
+        3850.25,
+        [{"kind": "window", "limit_tokens": 128, "bytes_per_token": 25_112}],
+        (12_206_080, 0),
+        141_585_408,
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "tokens", "layers", "growing", "limited", "fixed", "content", "engine"), KNOWN)
+def test_known_sizes(
+    capsys: Capture,
+    model: str,
+    tokens: int,
+    layers: str,
+    growing: float,
+    limited: list[object],
+    fixed: tuple[int, int],
+    content: int,
+    engine: tuple[int, int, int] | None,
+) -> None:
+    answer = sized(capsys, model, "--tokens", str(tokens), "--kv-dtype", "bf16")
+    assert answer["cache"] == {
+        "layers": layers,
+        "growing_bytes_per_token": growing,
+        "limited": limited,
+        "state_bytes_per_sequence": fixed[0],
+        "cross_bytes_per_sequence": fixed[1],
+    }
+    assert type(answer["cache"]["growing_bytes_per_token"]) is type(growing)
+    assert answer["content_bytes"] == content
+    if engine is None:  # this version does not run the model: it says why
+        assert answer["engine"] is None
+        assert answer["notes"]
+    else:
+        found = answer["engine"]
+        assert (found["block_tokens"], found["pool_block_bytes"], found["request_bytes"]) == engine
+        assert found["per_gpu_request_bytes"] == [engine[2]]
+
+
+def test_windows_ignored_is_every_layer_at_full_length(capsys: Capture) -> None:
+    answer = sized(capsys, GEMMA, "--tokens", "131072", "--kv-dtype", "bf16")
+    assert answer["engine"]["request_bytes_windows_ignored"] == 66_571_993_088
+
+
+def test_two_gpus_have_an_entry_each(capsys: Capture) -> None:
+    answer = sized(capsys, QWEN, "--tokens", "32768", "--gpus", "2", "--kv-dtype", "bf16")
+    assert answer["engine"]["per_gpu_request_bytes"] == [4_294_967_296] * 2
+    assert answer["content_bytes"] == 8_589_934_592
+
+
+# --- one name for each setting ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_scenario_field_is_flag_and_parameter_and_key(capsys: Capture, field: str) -> None:
+    """``--gpus 4`` = ``?gpus=4`` = ``{"gpus": 4}``."""
+    assert field in to_query(Scenario())
+    assert field in to_json(Scenario())
+    value = {**OTHER, "config": GOOD, "engine": "vllm", "gpu": "h200", "tp": 2}[field]
+    if field == "model":  # the one that is needed, so it has no dashes
+        answer = sized(capsys, value)
+    else:
+        others = ["--gpus", "4"] if field == "tp" else []
+        model = "mine" if field == "config" else QWEN
+        answer = sized(capsys, model, f"--{field.replace('_', '-')}", str(value), *others)
+    if field == "revision":  # answered with the one that was read
+        assert [note["code"] for note in answer["notes"]][:1] == ["revision-differs"]
+    else:
+        assert answer["scenario"][field] == value
+    scenario, rejected = from_json(answer["scenario"])
+    assert rejected == ()
+    assert from_query(to_query(scenario)) == (scenario, ())
+
+
+def test_help_speaks_of_every_flag_in_both_languages(capsys: Capture) -> None:
+    for lang in ("en", "ja"):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(["size", "--help", "--lang", lang])
+        assert caught.value.code == 0
+        out = capsys.readouterr().out
+        for field in FIELDS:
+            assert field == "model" or f"--{field.replace('_', '-')} " in out
+            if type(DEFAULTS[field]) in (int, float):
+                assert str(DEFAULTS[field]) in out
+
+
+def test_lengths_as_people_write_them(capsys: Capture) -> None:
+    tokens = sized(capsys, GEMMA, "--tokens", "128k")
+    assert (tokens["scenario"]["input"], tokens["scenario"]["output"]) == (131_072, 0)
+    both = sized(capsys, GEMMA, "--input", "130,048", "--output", "1k")
+    assert both["content_bytes"] == tokens["content_bytes"]
+    assert both["engine"] == tokens["engine"]
+    assert sized(capsys, GEMMA)["scenario"]["input"] == DEFAULTS["input"]
+
+
+def test_a_link_brings_back_what_the_command_line_answered(capsys: Capture) -> None:
+    first = sized(capsys, GEMMA, "--gpu", "h100-80gb", "--tokens", "8k", "--kv-dtype", "fp8")
+    link = to_query(from_json(first["scenario"])[0])
+    flags = [part for field in FIELDS[1:] if link[field] for part in (f"--{field.replace('_', '-')}", link[field])]
+    assert sized(capsys, link["model"], *flags) == first
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_sized_like_a_bundled_model(capsys: Capture, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    bundled = catalogue.load(GEMMA)
+    (folder / "config.json").write_text(json.dumps(dict(bundled.config)))
+    known = sized(capsys, GEMMA)
+    for path in (folder, folder / "config.json"):
+        answer = sized(capsys, str(path))
+        assert answer["model"] == "mine"
+        assert answer["scenario"]["config"]
+        for key in ("cache", "content_bytes", "engine"):
+            assert answer[key] == known[key]
+        # The config travels in the scenario: it answers the same where the file is not.
+        again = sized(capsys, "mine", "--config", answer["scenario"]["config"])
+        assert again["scenario"] == answer["scenario"]
+
+
+def test_weights_of_a_file_are_not_guessed(capsys: Capture, tmp_path: Path) -> None:
+    place = tmp_path / "Qwen3-32B-FP8.json"
+    place.write_text(json.dumps(SMALL))
+    answer = sized(capsys, str(place), "--gpu", "h100-80gb")
+    assert answer["budget"] is None
+    assert answer["notes"]
+    typed = sized(capsys, str(place), "--gpu", "h100-80gb", "--weights-gib", "15")
+    assert typed["budget"]["weights_bytes"] == 15 * 2**30
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+BAD: list[tuple[list[str], str, str]] = [
+    ([], "usage", "required"),
+    (["sise"], "usage", "sise"),
+    (["size"], "usage", "MODEL_OR_FILE"),
+    (["size", QWEN, "--nonsense"], "usage", "--nonsense"),
+    (["size", QWEN, "--gpus"], "usage", "--gpus"),
+    (["size", QWEN, "--token", "5"], "usage", "--token"),
+    (["size", QWEN, "--lang", "xx"], "usage", "xx"),
+    (["size", QWEN, "extra"], "usage", "extra"),
+    (["size", QWEN, "--tokens", "5", "--input", "5"], "usage", "--tokens"),
+    (["size", QWEN, "--tokens", "5", "--output", "5"], "usage", "--tokens"),
+    (["size", ""], "unknown-model", "config.json"),
+    (["size", "no/such-model"], "unknown-model", "no/such-model"),
+    (["size", "Qwen/Qwen3-32B-FP9"], "unknown-model", QWEN),
+    (["size", "<script>alert(1)</script>"], "unknown-model", "script"),
+    (["size", "./no-such-file.json"], "no-file", "no-such-file.json"),
+    (["size", "/"], "no-file", "config.json"),
+    (["size", "a\x00b"], "unknown-model", "config.json"),
+    (["size", "x" * 100_000], "unknown-model", "config.json"),
+    (["size", QWEN, "--tokens", "0"], "scenario", "at least one token"),
+    (["size", QWEN, "--tokens", "-5"], "scenario", "tokens"),
+    (["size", QWEN, "--tokens", "1e308"], "scenario", "1e308"),
+    (["size", QWEN, "--tokens", "many"], "scenario", "128k"),
+    (["size", QWEN, "--tokens", "999m"], "scenario", "16,777,216"),
+    (["size", QWEN, "--input", "nan"], "scenario", "input"),
+    (["size", QWEN, "--sequences", "0"], "scenario", "sequences"),
+    (["size", QWEN, "--sequences", "9" * 5000], "scenario", "sequences"),
+    (["size", QWEN, "--gpu", "rtx-9999"], "scenario", "rtx-9999"),
+    (["size", QWEN, "--gpu", "<b>"], "scenario", "gpu"),
+    (["size", QWEN, "--gpus", "4", "--tp", "3"], "scenario", "1, 2, 4"),
+    (["size", QWEN, "--gpus", "3", "--gpu", "h100-80gb"], "scenario", "3"),
+    (["size", QWEN, "--kv-dtype", "fp7"], "scenario", "fp8"),
+    (["size", QWEN, "--kv-dtype", "q8_0"], "scenario", "kv_dtype"),
+    (["size", QWEN, "--weight-dtype", "fp7"], "scenario", "weight_dtype"),
+    (["size", QWEN, "--engine", "ollama"], "scenario", "vllm"),
+    (["size", QWEN, "--memory-fraction", "nan"], "scenario", "memory_fraction"),
+    (["size", QWEN, "--memory-fraction", "92"], "scenario", "memory_fraction"),
+    (["size", QWEN, "--weights-gib", "inf"], "scenario", "weights_gib"),
+    (["size", QWEN, "--block-tokens", "7"], "scenario", "7"),
+    (["size", QWEN, "--block-tokens", "0"], "scenario", "block_tokens"),
+    (["size", QWEN, "--max-model-len", "9"], "scenario", "max_model_len"),
+    (["size", "mine", "--config", "AAAA"], "scenario", "config"),
+    (["size", "mine", "--config", "{}"], "scenario", "config"),
+]
+
+
+def clear(code: int, err: str, said: str) -> None:
+    """Exit code 2 and short lines that say what is wrong, no traceback."""
+    assert code == 2
+    assert said in err
+    assert "Traceback" not in err
+    for line in err.splitlines():
+        assert line.startswith("kvviz: ")
+        assert len(line) < 600
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), BAD, ids=lambda value: str(value)[:60])
+def test_bad_input_is_one_clear_line(capsys: Capture, arguments: list[str], code: str, said: str) -> None:
+    exit_code, out, err = run(capsys, *arguments)
+    clear(exit_code, err, said)
+    assert out == ""
+    assert err.count("\n") == 1
+    exit_code, out, err = run(capsys, *arguments, "--json")
+    if code != "usage" or arguments[:1] == ["size"]:
+        clear(exit_code, err, said)
+        error = json.loads(out)["error"]
+        has(error, {"code": str, "message": str, "problems": list})
+        assert error["code"] == code
+        assert f"kvviz: {error['message']}\n" == err
+        for problem in error["problems"]:
+            has(problem, {"message": str, "path": str})
+    japanese = [*arguments, "--lang", "ja"] if arguments[:1] == ["size"] and "--lang" not in arguments else arguments
+    exit_code, out, err = run(capsys, *japanese)
+    assert (exit_code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_everything_wrong_is_said_at_once(capsys: Capture) -> None:
+    code, out, err = run(capsys, "size", "no/such", "--gpus", "0", "--input", "x", "--kv-dtype", "y", "--json")
+    assert code == 2
+    assert len(err.splitlines()) == 4
+    error = json.loads(out)["error"]
+    assert {problem["path"] for problem in error["problems"]} == {"--gpus", "--input", "--kv-dtype", ""}
+
+
+def test_files_that_hold_no_config_are_refused(capsys: Capture, tmp_path: Path) -> None:
+    for path, said in bad_files(tmp_path):
+        if "\x00" in str(path):
+            continue  # no shell can say that
+        code, out, err = run(capsys, "size", str(path))
+        clear(code, err, said)
+        assert out == ""
+
+
+def test_every_problem_of_a_config_has_its_line_and_path(capsys: Capture, tmp_path: Path) -> None:
+    wrong = {**SMALL, "num_hidden_layers": -1, "num_key_value_heads": "eight"}
+    place = tmp_path / "config.json"
+    place.write_text(json.dumps(wrong))
+    code, out, err = run(capsys, "size", str(place), "--json")
+    assert code == 2
+    error = json.loads(out)["error"]
+    assert error["code"] == "config"
+    assert {p["path"] for p in error["problems"]} == {"$.num_hidden_layers", "$.num_key_value_heads"}
+    for problem in error["problems"]:
+        assert f"{problem['message']} @ {problem['path']}\n" in err
+
+
+def test_an_unknown_architecture_gets_no_number(capsys: Capture, tmp_path: Path) -> None:
+    place = tmp_path / "config.json"
+    place.write_text(json.dumps({**SMALL, "model_type": "zebra", "architectures": ["ZebraForCausalLM"]}))
+    code, out, err = run(capsys, "size", str(place), "--json")
+    assert code == 2
+    assert json.loads(out)["error"]["code"] == "unknown-architecture"
+    assert "zebra" in err
+
+
+# --- the answer for people -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [QWEN],
+        [QWEN, "--gpu", "h100-80gb"],
+        [QWEN, "--gpu", "h100-80gb", "--sequences", "1"],
+        [GEMMA, "--gpu", "h100-80gb", "--gpus", "2", "--tokens", "32k"],
+        ["meta-llama/Llama-3.1-70B-Instruct", "--gpu", "h100-80gb"],
+        ["deepseek-ai/DeepSeek-V4-Flash", "--gpu", "h100-80gb"],
+        ["openai/whisper-tiny"],
+        ["Qwen/Qwen3-Next-80B-A3B-Instruct"],
+    ],
+)
+def test_the_answer_comes_first_and_is_the_same_as_in_json(capsys: Capture, arguments: list[str], lang: str) -> None:
+    code, out, err = run(capsys, "size", *arguments, "--lang", lang)
+    assert (code, err) == (0, "")
+    first, second, *rest = out.splitlines()
+    assert second == ""
+    answer = sized(capsys, *arguments)
+    assert f"{answer['scenario']['input'] + answer['scenario']['output']:,}" in first
+    if answer["max_sequences_counted"]:
+        assert f"{answer['max_sequences_counted']:,}" in first
+    assert any(arguments[0] in line for line in rest)
+    assert all(line == line.rstrip() for line in out.splitlines())
+    assert "{" not in out
+
+
+def test_models_lists_and_searches(capsys: Capture) -> None:
+    code, out, err = run(capsys, "models")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == list(catalogue.models())
+    assert run(capsys, "models", "gemma", "27b")[1].splitlines() == list(catalogue.search("gemma 27b"))
+    found = json.loads(run(capsys, "models", "gemma 27b", "--json")[1])
+    assert found == {"kvviz": kvviz.__version__, "models": list(catalogue.search("gemma 27b"))}
+    code, out, err = run(capsys, "models", "nothing-of-the-sort")
+    assert (code, out) == (0, "")
+    assert "nothing-of-the-sort" in err
+    assert json.loads(run(capsys, "models", "nothing-of-the-sort", "--json")[1])["models"] == []
+
+
+# --- as a process ----------------------------------------------------------------------------------------------------
+
+
+def process(*arguments: str, module: Sequence[str] = ("-m", "kvviz")) -> subprocess.CompletedProcess[str]:
+    """``python -m kvviz`` as it is started outside."""
+    return subprocess.run(
+        [sys.executable, *module, *arguments], capture_output=True, text=True, check=False, encoding="utf-8"
+    )
+
+
+def test_the_module_is_the_same_program(capsys: Capture) -> None:
+    outside = process("size", GEMMA, "--json")
+    assert (outside.returncode, outside.stderr) == (0, "")
+    assert json.loads(outside.stdout) == sized(capsys, GEMMA)
+    assert process("size", "no/such").returncode == 2
+    assert process("--version").stdout == f"kvviz {kvviz.__version__}\n"
+
+
+def test_sizing_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from kvviz.cli import main; code = main(sys.argv[1:]);"
+        "heavy = {'streamlit', 'plotly', 'torch', 'transformers', 'huggingface_hub', 'numpy', 'pandas', 'asyncio'};"
+        "print(sorted(heavy & set(sys.modules))); sys.exit(code)"
+    )
+    done = process("size", QWEN, "--gpu", "h100-80gb", "--json", module=("-c", program))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    program = (
+        "import sys; from subprocess import PIPE, Popen;"
+        "a = Popen([sys.executable, '-m', 'kvviz', 'models'], stdout=PIPE, stderr=PIPE);"
+        "a.stdout.close(); sys.stdout.write(a.stderr.read().decode()); sys.exit(a.wait())"
+    )
+    done = process(module=("-c", program))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_ctrl_c_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "answer", interrupted)
+    assert run(capsys, "size", QWEN) == (130, "", "")
+
+
+def test_a_terminal_without_kanji_is_no_error() -> None:
+    program = "import sys; sys.stdout.reconfigure(encoding='ascii'); from kvviz.cli import main; main(sys.argv[1:])"
+    done = process("size", GEMMA, "--lang", "ja", module=("-c", program))
+    assert done.stderr == ""
+    assert "11 GiB" in done.stdout or "GiB" in done.stdout
