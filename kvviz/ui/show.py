@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from kvviz import __version__, explain
@@ -97,7 +96,7 @@ def facts(sizing: Sizing, lang: Lang) -> None:
             )
 
 
-def chart(figure: go.Figure, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
+def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
     """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
     st.plotly_chart(figure, key=key, config=PLOTLY_CONFIG, alt=alt)
     with st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact"):
