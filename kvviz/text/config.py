@@ -5,8 +5,8 @@ from kvviz.text.base import Text
 # --- Headlines of errors -------------------------------------------------------------------------------------------
 
 EMPTY = Text(
-    en="There is no config.json here. Paste the whole file, from its first { to its last }.",
-    ja="config.json の内容がありません。最初の { から最後の } まで、ファイル全体を貼り付けてください。",
+    en="There is no config.json here. Paste the whole file, from its first {{ to its last }}.",
+    ja="config.json の内容がありません。最初の {{ から最後の }} まで、ファイル全体を貼り付けてください。",
 )
 TOO_LARGE = Text(
     en="This is {size} bytes; a config.json is at most {limit}. Paste only the model's config.json.",
@@ -141,4 +141,34 @@ KV_SCHEME_NOT_READ = Text(
         "{path} は 8 ビットのキャッシュを指していますが、エンジンが認識する量子化方式の外にあるため、"
         "キャッシュはモデルの型のままです。"
     ),
+)
+NOT_COMPLEMENTARY = Text(
+    en="must list exactly the layers that full_attn_layers does not",
+    ja="full_attn_layers にない層を過不足なく挙げなければなりません",
+)
+LATENT_EXPANDED = Text(
+    en="This is the latent. vLLM stores this model's expanded heads instead, which take many times more.",
+    ja="潜在ベクトルの大きさです。vLLM はこのモデルでは展開したヘッドを保存し、何倍も必要になります。",
+)
+PACKED_CACHE = Text(
+    en="Engines pack this model's cache in a layout of its own (fp8 with scales), whatever cache type is chosen.",
+    ja="エンジンはこのモデルのキャッシュを、型の指定によらず専用の形式（スケール付き fp8）で保存します。",
+)
+STATE_DTYPE_SILENT = Text(
+    en=(
+        "The file does not give {field}, so the state is counted in the model's type. Published siblings say float32: "
+        "the file may be reduced."
+    ),
+    ja=(
+        "{field} の指定がないため、状態をモデルの型で数えています。"
+        "公開されている同系列のモデルは float32 なので、項目が省かれている可能性があります。"
+    ),
+)
+ENCODER_TOKENS = Text(
+    en="The encoder's output is counted at {tokens} tokens per request, whatever the decoder's length.",
+    ja="エンコーダーの出力は、デコーダーの長さによらず 1 リクエストあたり {tokens} トークンとして数えています。",
+)
+ONE_IMAGE = Text(
+    en="One image per request is counted: {tokens} tokens in the cross-attention layers.",
+    ja="1 リクエストにつき画像 1 枚、クロスアテンション層に {tokens} トークンとして数えています。",
 )

@@ -106,7 +106,7 @@ def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
         return listed
     hybrid = text.numbers("hybrid_layer_pattern", length=layers, more=more, high=1)
     if hybrid is not None:
-        return _choose("window", (bool(sliding) for sliding in hybrid))
+        return choose("window", (bool(sliding) for sliding in hybrid))
     if text.has("no_rope_layer_interval", "attention_chunk_size") or "no_rope_layer_interval" in text.defaults:
         chunked = _chunked_kinds(text, layers)
         if chunked is not None:
@@ -116,15 +116,14 @@ def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
         return ("full",) * layers
     pattern = _pattern(text)
     if pattern:
-        return _choose("window", (pattern[i % len(pattern)] == "L" for i in range(layers)))
+        return choose("window", (pattern[i % len(pattern)] == "L" for i in range(layers)))
     first = text.find("max_window_layers", low=0, high=MAX_LAYERS) or 0
-    return _choose("window", (i >= first for i in range(layers)))
+    return choose("window", (i >= first for i in range(layers)))
 
 
-def _choose(kind: Kind, chosen: Iterable[bool]) -> tuple[Kind, ...]:
-    """``kind`` where chosen, full attention elsewhere."""
-    full: Kind = "full"
-    return tuple(kind if yes else full for yes in chosen)
+def choose(kind: Kind, chosen: Iterable[bool], other: Kind = "full") -> tuple[Kind, ...]:
+    """``kind`` where chosen, the other kind elsewhere."""
+    return tuple([kind if yes else other for yes in chosen])
 
 
 def listed_kinds(text: Fields, name: str, layers: int, *, more: int = 0) -> tuple[Kind, ...] | None:
@@ -146,9 +145,9 @@ def _chunked_kinds(text: Fields, layers: int) -> tuple[Kind, ...] | None:
         return None
     if text.value("no_rope_layers"):  # an empty list means the interval
         rope = text.numbers("no_rope_layers", length=layers, high=1)
-        return None if rope is None else _choose("chunk", (bool(uses_rope) for uses_rope in rope))
+        return None if rope is None else choose("chunk", (bool(uses_rope) for uses_rope in rope))
     every = text.find("no_rope_layer_interval", high=MAX_LAYERS)
-    return None if every is None else _choose("chunk", ((i + 1) % every != 0 for i in range(layers)))
+    return None if every is None else choose("chunk", ((i + 1) % every != 0 for i in range(layers)))
 
 
 def _pattern(text: Fields) -> str:
