@@ -1,0 +1,108 @@
+"""Colours, patterns and layout that every chart shares; readable on a light and on a dark page alike.
+
+Only data colours are set here: fonts, text and background are left to the page's theme.
+"""
+
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+
+Role = Literal["weights", "kv", "activations", "overhead", "free"]
+
+COLOURS: dict[Role, str] = {
+    "weights": "#0072B2",
+    "kv": "#D55E00",
+    "activations": "#009E73",
+    "overhead": "#CC79A7",
+    "free": "#6E6E6E",
+}
+"""At least 3:1 on white and on dark, and told apart with any of the common colour-vision deficiencies."""
+
+PATTERNS: dict[Role, str] = {"weights": "", "kv": "/", "activations": "\\", "overhead": "x", "free": "."}
+"""Drawn over the colour, so that it is never the colour alone that tells two roles apart."""
+
+BACKGROUNDS = ("#FFFFFF", "#0E1117", "#171614")
+"""Pages the charts are read on: light, and the dark ones of Streamlit."""
+
+GRID = "rgba(128, 128, 128, 0.28)"
+RULE = "#808080"
+"""Thin lines and outlines that must be seen on both backgrounds."""
+
+PLOTLY_CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "scrollZoom": False,
+    "modeBarButtons": [["toImage"]],
+    "toImageButtonOptions": {"format": "svg", "filename": "kvviz"},
+}
+"""For ``st.plotly_chart(config=…)``: the mode bar offers the picture as SVG and nothing else."""
+
+
+def fill(role: Role) -> dict[str, Any]:
+    """Marker of a bar segment."""
+    return {
+        "color": COLOURS[role],
+        "line": {"width": 0},
+        # "overlay": the default "replace" turns the segment into stripes on an unknown background.
+        "pattern": {
+            "shape": PATTERNS[role],
+            "fillmode": "overlay",
+            "solidity": 0.15,
+            "size": 8,
+            "fgcolor": "#FFFFFF",
+            "fgopacity": 0.35,
+        },
+    }
+
+
+def hollow(role: Role, shape: str, solidity: float) -> dict[str, Any]:
+    """Marker of a segment that is not there: an outline and a pattern, the background showing through."""
+    return {
+        "color": "rgba(0, 0, 0, 0)",
+        "line": {"width": 1.5, "color": COLOURS[role]},
+        "pattern": {
+            "shape": shape,
+            "fillmode": "replace",
+            "solidity": solidity,
+            "size": 7,
+            "fgcolor": COLOURS[role],
+            "bgcolor": "rgba(0, 0, 0, 0)",
+        },
+    }
+
+
+def lay_out(figure: go.Figure, *, height: int, top: int = 8) -> go.Figure:
+    """Fixed height, legend below, transparent background, nothing that catches a finger scrolling the page."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": top, "b": 8},
+        paper_bgcolor="rgba(0, 0, 0, 0)",
+        plot_bgcolor="rgba(0, 0, 0, 0)",
+        dragmode=False,
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 0,
+            "yref": "container",
+            "yanchor": "bottom",
+            "traceorder": "normal",
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
+    )
+    figure.update_xaxes(fixedrange=True, gridcolor=GRID, zeroline=False, automargin=True)
+    figure.update_yaxes(fixedrange=True, gridcolor=GRID, zeroline=False, automargin=True)
+    return figure
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG contrast ratio of two ``#RRGGBB`` colours, 1 to 21."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2.2)."""
+    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
