@@ -25,7 +25,7 @@ LAYER_TYPES: dict[str, Kind] = {
 }
 """Entries of ``layer_types`` and ``layers_block_type``, and what such a layer keeps."""
 
-HEAD_NAMES = ("num_attention_heads", "n_head", "n_heads", "num_heads")
+HEAD_NAMES = ("num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads", "decoder_attention_heads")
 HIDDEN_NAMES = ("hidden_size", "n_embd", "d_model", "model_dim")
 LAYER_NAMES = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_transformer_layers")
 # vLLM's order (transformers_utils/config.py:56-63).
@@ -107,13 +107,12 @@ def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
     hybrid = text.numbers("hybrid_layer_pattern", length=layers, more=more, high=1)
     if hybrid is not None:
         return choose("window", (bool(sliding) for sliding in hybrid))
-    if text.has("no_rope_layer_interval", "attention_chunk_size") or "no_rope_layer_interval" in text.defaults:
-        chunked = _chunked_kinds(text, layers)
-        if chunked is not None:
-            return chunked
+    chunked = _chunked_kinds(text, layers)
+    if chunked is not None:
+        return chunked
     window = window_tokens(text)
     if window is None or not text.flag("use_sliding_window", default=True):
-        return ("full",) * layers
+        return choose("full", (True for _ in range(layers)))
     pattern = _pattern(text)
     if pattern:
         return choose("window", (pattern[i % len(pattern)] == "L" for i in range(layers)))
@@ -141,13 +140,14 @@ def listed_kinds(text: Fields, name: str, layers: int, *, more: int = 0) -> tupl
 
 def _chunked_kinds(text: Fields, layers: int) -> tuple[Kind, ...] | None:
     """Llama 4: layers with rotary embeddings see their chunk only, every fourth sees everything."""
-    if text.find("attention_chunk_size", term="chunk_tokens", high=MAX_TOKENS) is None:
+    every = text.find("no_rope_layer_interval", high=MAX_LAYERS)
+    listed = text.value("no_rope_layers")  # an empty list means the interval; SmolLM 3 has the list and no chunks
+    if not (listed or every) or not text.find("attention_chunk_size", term="chunk_tokens", high=MAX_TOKENS):
         return None
-    if text.value("no_rope_layers"):  # an empty list means the interval
+    if listed:
         rope = text.numbers("no_rope_layers", length=layers, high=1)
         return None if rope is None else choose("chunk", (bool(uses_rope) for uses_rope in rope))
-    every = text.find("no_rope_layer_interval", high=MAX_LAYERS)
-    return None if every is None else choose("chunk", ((i + 1) % every != 0 for i in range(layers)))
+    return choose("chunk", ((i + 1) % (every or 1) != 0 for i in range(layers)))
 
 
 def _pattern(text: Fields) -> str:
@@ -170,7 +170,10 @@ def _pattern(text: Fields) -> str:
 
 def window_tokens(text: Fields) -> int | None:
     """Length of the sliding window; None where the file has none, or null."""
-    return text.find("sliding_window", term="window_tokens", high=MAX_TOKENS)
+    tokens = text.find("sliding_window", term="window_tokens", high=MAX_TOKENS)
+    if tokens is None and (around := text.find("local_attention", high=MAX_TOKENS)):  # ModernBERT: both directions
+        return text.derive("window_tokens", max(1, around // 2), f"local_attention / 2 = {around} / 2")
+    return tokens
 
 
 # --- What a layer stores -------------------------------------------------------------------------------------------
@@ -222,7 +225,7 @@ def kv_heads(text: Fields, heads: int) -> int:
     """Heads whose keys and values are stored; the query heads where the file does not say."""
     if text.flag("multi_query") and not text.flag("new_decoder_architecture"):
         return text.derive("kv_heads", 1, "multi_query")
-    attention = text.part("attn_config")
+    attention = text.part("attn_config", defaults=text.defaults)
     if attention is not None:  # MPT, DBRX
         if attention.word("attn_type") == "multiquery_attention":
             return text.derive("kv_heads", 1, "attn_type = multiquery_attention")

@@ -1,6 +1,7 @@
 """Caches that an encoder or an image fills once per request: encoder-decoders and Llama 3.2 Vision."""
 
 from kvviz.core.architecture.attention import Heads, layer_count, layer_kinds, read_heads
+from kvviz.core.architecture.defaults import class_defaults
 from kvviz.core.architecture.fields import MAX_LAYERS, MAX_SIZE, MAX_TOKENS, Fields
 from kvviz.core.cache import CrossAttention, Layer
 from kvviz.text import config as texts
@@ -68,7 +69,7 @@ def read_mllama(text: Fields, root: Fields) -> tuple[Layer, ...]:
 
 def _image_tokens(root: Fields) -> int:
     """Tokens of one image: its patches and one class token, in each of the tiles."""
-    vision = root.part("vision_config")
+    vision = root.part("vision_config", defaults=class_defaults("mllama_vision_model", nested=True))
     if vision is None:
         root.problem(texts.MISSING, "vision_config", names="vision_config")
         return 1

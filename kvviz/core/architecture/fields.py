@@ -157,7 +157,7 @@ class Fields:
         found = tuple(number for number in numbers if number is not None)
         return found if len(found) == len(numbers) else None
 
-    def part(self, name: str) -> "Fields | None":
+    def part(self, name: str, *, defaults: Mapping[str, Default] | None = None) -> "Fields | None":
         """An object within this one."""
         value = self.value(name)
         if value is None:
@@ -165,7 +165,8 @@ class Fields:
         if not isinstance(value, dict):
             self.problem(texts.NOT_AN_OBJECT, name, kind=kind_of(value))
             return None
-        return Fields(data=value, log=self.log, path=(*self.path, name))
+        path = (*self.path, name)
+        return Fields(data=value, log=self.log, path=path, model_type=self.model_type, defaults=defaults or {})
 
     def parts(self, name: str, *, length: int = 0, more: int = 0) -> "tuple[Fields, ...] | None":
         """A list of objects."""

@@ -1,4 +1,4 @@
-"""Latent attention (MLA): one vector a token; the indexer keys of sparse attention; DeepSeek-V4's compressed records."""
+"""Latent attention (MLA): one vector a token; indexer keys of sparse attention; DeepSeek-V4's compressed records."""
 
 from kvviz.core.architecture.attention import draft_layers, layer_count, query_heads, read_attention
 from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields

@@ -120,7 +120,7 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
     kv_scheme = _kv_scheme(text, root)
     heads = text.find(*HEAD_NAMES, term="heads")
     supplied = sorted({f.where for f in root.log.facts.values() if f.origin == "class default"})
-    if sizes := [where.rpartition(".")[2] for where in supplied if where.endswith(SIZES)]:
+    if sizes := [where for where in supplied if where.rpartition(".")[2] in SIZES]:
         text.note("class-defaults", texts.CLASS_DEFAULTS, fields=", ".join(sizes))
     if any(part.has(*MEDIA_PARTS) for part in (root, text)):
         text.note("media-tokens", texts.MEDIA_TOKENS)

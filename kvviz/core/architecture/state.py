@@ -172,7 +172,7 @@ def _granite_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
     if kinds is not None:
         return kinds
     if text.model_type == "falcon_h1":
-        return ("both",) * layers
+        return choose("both", (True for _ in range(layers)))
     full = _layer_numbers(text, "attn_layer_indices", layers) or ()
     return choose("full", (i in full for i in range(layers)), "state")
 
@@ -374,10 +374,10 @@ def read_bailing(text: Fields, root: Fields) -> tuple[Layer, ...]:
     if kinds is None:
         group = text.need("layer_group_size", high=MAX_LAYERS)
         # The last, incomplete group of Ring-linear is softmax throughout; that of the latent models is linear.
-        tail = layers if text.has("kv_lora_rank") else layers - layers % group
+        tail = layers if is_latent(text) else layers - layers % group
         kinds = choose("full", ((i + 1) % group == 0 or i >= tail for i in range(layers)), "state")
     draft_layers(text)
-    if text.has("short_conv_kernel_size"):
+    if text.has("short_conv_kernel_size", "kda_lower_bound"):
         heads = query_heads(text)
         state = _kda_state(
             heads=heads,
