@@ -2,12 +2,12 @@
 
 import json
 
-from kvviz.core.architecture.attention import HEAD_NAMES, HIDDEN_NAMES
+from kvviz.core.architecture.attention import HEAD_NAMES, HIDDEN_NAMES, draft_layers
 from kvviz.core.architecture.defaults import SIZES, class_defaults
 from kvviz.core.architecture.families import READERS, find_family
 from kvviz.core.architecture.fields import MAX_TOKENS, Fields, Json, Log, Path, json_path, kind_of, shown
 from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype
-from kvviz.core.cache import Layer
+from kvviz.core.cache import Layer, RecurrentState
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
 from kvviz.core.units import MIB
 from kvviz.text import Message
@@ -29,6 +29,7 @@ DTYPES: dict[str, ModelDtype] = {
     "fp32": "fp32",
     "float": "fp32",
 }
+KV_WORDS = ("fp8", "fp8_e4m3", "nvfp4")
 CONTEXT_NAMES = (
     "max_position_embeddings",
     "n_positions",
@@ -118,11 +119,13 @@ def _read(config: Json, name: str) -> tuple[Architecture, Log]:
 def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, ...]) -> Architecture:
     dtype, dtype_where = _dtype(text, root)
     kv_scheme = _kv_scheme(text, root)
-    heads = text.find(*HEAD_NAMES, term="heads")
+    if kv_scheme is not None:
+        root.note("kv-scheme", texts.KV_SCHEME, dtype=kv_scheme.dtype, path=kv_scheme.path)
     supplied = sorted({f.where for f in root.log.facts.values() if f.origin == "class default"})
     if sizes := [where for where in supplied if where.rpartition(".")[2] in SIZES]:
         text.note("class-defaults", texts.CLASS_DEFAULTS, fields=", ".join(sizes))
-    if any(part.has(*MEDIA_PARTS) for part in (root, text)):
+    draft_layers(text)
+    if _takes_media(text, root) and "encoder-tokens-assumed" not in root.log.notes:
         text.note("media-tokens", texts.MEDIA_TOKENS)
     return Architecture(
         model_type=family,
@@ -133,11 +136,25 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         max_context_tokens=_max_context(text),
         hidden_size=text.find(*HIDDEN_NAMES, term="hidden_size"),
         vocab_size=text.find("vocab_size", "padded_vocab_size", high=2**32) or root.find("vocab_size", high=2**32),
-        attention_heads=heads,
+        attention_heads=text.find(*HEAD_NAMES, term="heads") if _has_attention(layers) else None,
         kv_scheme=kv_scheme,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )
+
+
+def _takes_media(text: Fields, root: Fields) -> bool:
+    """True if an object around the language part describes images or audio."""
+    part: Fields | None = root
+    for step in (*text.path, ""):
+        if part is None or part.has(*MEDIA_PARTS):
+            return part is not None
+        part = part.part(str(step)) if isinstance(part.data.get(str(step)), dict) else None
+    return False
+
+
+def _has_attention(layers: tuple[Layer, ...]) -> bool:
+    return any(not isinstance(cache, RecurrentState) for layer in layers for cache in layer)
 
 
 # --- Which part, which family --------------------------------------------------------------------------------------
@@ -199,7 +216,55 @@ def _max_context(text: Fields) -> int | None:
     return min((length for length in lengths if length is not None), default=None)
 
 
+# --- The cache type a checkpoint asks for -----------------------------------------------------------------------------
+
+
 def _kv_scheme(text: Fields, root: Fields) -> KvScheme | None:
+    """What vLLM's ``auto`` follows: a ModelOpt or compressed-tensors scheme for the cache. FP8 weights ask for nothing.
+
+    vLLM ``utils/torch_utils.py:443-516``, ``model_executor/layers/attention/attention.py:281-291``.
+    """
+    for part in (root,) if text.path == root.path else (root, text):
+        for name in ("quantization_config", "compression_config"):
+            quantization = part.part(name) if isinstance(part.data.get(name), dict) else None
+            if quantization is None:
+                continue
+            scheme = _scheme_in(quantization)
+            if scheme is not None and not _recognised(quantization):
+                part.note("kv-scheme-not-read", texts.KV_SCHEME_NOT_READ, path=scheme.path)
+                return None
+            return scheme
+    scheme = _scheme_in(root)
+    if scheme is not None:
+        root.note("kv-scheme-not-read", texts.KV_SCHEME_NOT_READ, path=scheme.path)
+    return None
+
+
+def _recognised(quantization: Fields) -> bool:
+    """True for the quantisation methods whose cache scheme vLLM reads."""
+    producer = quantization.part("producer") if isinstance(quantization.data.get("producer"), dict) else None
+    method = str(quantization.value("quant_method") or "").lower().replace("_", "-")
+    return method.startswith(("modelopt", "compressed-tensors")) or (
+        producer is not None and producer.value("name") == "modelopt"
+    )
+
+
+def _scheme_in(part: Fields) -> KvScheme | None:
+    inner = part.part("quantization") if isinstance(part.data.get("quantization"), dict) else None
+    for name in ("kv_cache_scheme", "kv_cache_quant_algo"):
+        for place in (inner, part):
+            value = None if place is None else place.value(name)
+            if place is None or value is None:
+                continue
+            path = json_path((*place.path, name))
+            if isinstance(value, str):
+                word = value.lower()
+                return KvScheme(dtype="nvfp4" if word == "nvfp4" else "fp8", path=path) if word in KV_WORDS else None
+            scheme = place.part(name)
+            if scheme is None or scheme.flag("dynamic") or scheme.word("type") not in ("float", None):
+                return None
+            bits = scheme.find("num_bits", low=1, high=64)
+            return {8: KvScheme(dtype="fp8", path=path), 4: KvScheme(dtype="nvfp4", path=path)}.get(bits or 8)
     return None
 
 
