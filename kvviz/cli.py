@@ -217,7 +217,7 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
         return text.NO_BUDGET_COUNTED(lang, tokens=tokens, content=content, engine=_engine(), counted=counted)
     gpus = f"{scenario.gpus} × {budget.device.name}"
     if budget.available_bytes < 0:
-        return text.NO_ROOM(lang, gpus=gpus, bytes=format_bytes(-budget.available_bytes))
+        return text.NO_ROOM(lang, gpus=gpus, tokens=tokens, bytes=format_bytes(-budget.available_bytes))
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
     return sentence(
         lang,

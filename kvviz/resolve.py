@@ -9,7 +9,7 @@ from kvviz.links import unpack_config
 from kvviz.scenario import Scenario
 from kvviz.text import Message
 from kvviz.text import catalogue as text
-from kvviz.weights import typed_weights, weights
+from kvviz.weights import typed_weights, weights, why_unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,9 @@ def resolve(scenario: Scenario, *, given: Loaded | None = None) -> Resolved:
         estimate = typed_weights(scenario.weights_gib)
     elif bundled:  # a name someone gave to a config says nothing about its weights
         estimate = weights(given.model, weight_dtype=scenario.weight_dtype, dtype=given.architecture.dtype)
+        if estimate is None and scenario.gpu:
+            why = why_unknown(given.model, weight_dtype=scenario.weight_dtype)
+            notes = (*notes, Note(code="weights-not-counted", message=why))
     return Resolved(
         scenario=scenario.with_changes(model=given.model, config=scenario.config, revision=given.revision),
         architecture=given.architecture,

@@ -34,7 +34,8 @@ NUMBER_BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
     "memory_fraction": (0.05, 1.0),
 }
 ENGINES: Final = ("vllm",)
-WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4")
+WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4")
+"""``kvviz.weights`` knows them; a test holds the two together."""
 MORE_SETTINGS: Final = (
     "weight_dtype",
     "weights_gib",

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvviz import scenario as module
+from kvviz import weights
 from kvviz.core.errors import ScenarioError
 from kvviz.scenario import (
     DEFAULTS,
@@ -288,6 +289,10 @@ def test_one_value_as_written(field: str, written: str, value: object) -> None:
 )
 def test_values_are_shown_short_and_without_markup(value: object, line: str) -> None:
     assert shown(value) == line
+
+
+def test_weight_types_are_those_that_weights_are_known_in() -> None:
+    assert WEIGHT_DTYPES == weights.WEIGHT_DTYPES
 
 
 tokens = st.integers(0, MAX_TOKENS)

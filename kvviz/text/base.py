@@ -25,7 +25,7 @@ class Message:
     """A sentence together with the values it speaks of: what errors and notes carry up from the core."""
 
     text: Text
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def __call__(self, lang: Lang, /) -> str:
         """The sentence in ``lang``; values that are themselves texts are shown in that language too."""

@@ -73,8 +73,10 @@ FIT_NO = Text(
     "GPU あたり {bytes} 不足しています。",
 )
 NO_ROOM = Text(
-    en="No request fits on {gpus}: weights and engine alone are {bytes} per GPU too large, before any cache.",
-    ja="{gpus} には 1 件も収まりません。重みとエンジンだけで、GPU あたり {bytes} 超過しています。",
+    en="No request fits on {gpus}, not at {tokens} tokens nor at fewer: weights and engine alone are {bytes} per GPU"
+    " too large.",
+    ja="{gpus} には、{tokens} トークンでもそれ以下でも 1 件も収まりません。"
+    "重みとエンジンだけで、GPU あたり {bytes} 超過しています。",
 )
 NO_BUDGET = Text(
     en="One request of {tokens} tokens keeps {content} of KV cache.",
