@@ -18,7 +18,7 @@ from kvviz.core.cache import (
     content,
 )
 from kvviz.core.dtypes import KvDtype
-from kvviz.core.errors import ScenarioError
+from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.kv_dtype import resolve_kv_dtype
 from kvviz.core.units import format_bytes
@@ -108,9 +108,9 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     tokens = scenario.tokens
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype)
     stored = vllm.stored_dtype(architecture, chosen, generation)
-    missing = vllm.not_run(architecture)
-    plan = None
-    if missing is None:
+    plan: VllmPlan | None = None
+    missing: Note | None = None
+    try:
         plan = vllm.plan(
             architecture,
             kv_dtype=stored,
@@ -119,6 +119,10 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
             in_flight_tokens=_in_flight_tokens(scenario, gpu),
             gpu_generation=generation,
         )
+    except ScenarioError:
+        raise
+    except KvvizError as error:  # this engine has no plan for the model; what it stores is still worth showing
+        missing = Note(code=error.code, message=error.message)
     whole = _content(ByIdentity(architecture), stored)
     budget = None
     if gpu and plan and weights:

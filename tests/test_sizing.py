@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvviz.core.architecture import Architecture, KvScheme
+from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
 from kvviz.devices import device, devices
@@ -136,6 +137,17 @@ class TestWithoutABudget:
         assert answer.plan_missing is not None
         assert answer.plan_missing.code == "vllm-removed"
         assert (answer.content_bytes, answer.request_bytes, answer.budget) == (GIB, None, None)
+
+    def test_layers_no_pool_can_hold(self) -> None:
+        mixed = m.architecture(
+            (LatentAttention(latent_dim=512, rope_dim=64),),
+            (FullAttention(kv_heads=4, key_dim=96, value_dim=96),),
+            (ChunkedAttention(kv_heads=4, key_dim=96, value_dim=96, chunk_tokens=8_192),),
+        )
+        answer = sized(mixed)
+        assert answer.plan is None
+        assert answer.plan_missing is not None
+        assert answer.content_bytes == 4_096 * (1_152 + 2 * 1_536)
 
     def test_an_unknown_gpu(self) -> None:
         with pytest.raises(ScenarioError) as caught:

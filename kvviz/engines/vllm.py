@@ -130,7 +130,11 @@ def plan(
     prefix_caching: bool = True,
     gpu_generation: str = "hopper",
 ) -> VllmPlan:
-    """The plan of one GPU out of ``tp``. Raises KvvizError where ``not_run`` says why there is none."""
+    """The plan of one GPU out of ``tp``.
+
+    Raises ScenarioError for settings that cannot be, and KvvizError where vLLM runs no such model: ``not_run`` knows
+    most of those beforehand.
+    """
     if missing := not_run(architecture):
         raise KvvizError(missing.message, code=missing.code)
     return _plan(ByIdentity(architecture), kv_dtype, tp, block_tokens, in_flight_tokens, prefix_caching, gpu_generation)
@@ -163,7 +167,9 @@ def _plan(
         prefix_caching=prefix_caching,
         generation=generation,
     )
-    made_groups = groups(made)
+    made_groups, full_length_groups = groups(made), groups(full_length(made))
+    if made_groups is None or full_length_groups is None:
+        raise KvvizError(Message(text.PAGES_DIFFER), code="vllm-not-run")
     return VllmPlan(
         tp=tp,
         kv_dtype=stored,
@@ -171,7 +177,7 @@ def _plan(
         pool_block_bytes=max(g.block_bytes for g in made_groups),
         groups=made_groups,
         in_flight_tokens=in_flight_tokens,
-        full_length_groups=groups(full_length(made)),
+        full_length_groups=full_length_groups,
     )
 
 

@@ -165,13 +165,17 @@ def full_length(of: Sequence[Spec]) -> tuple[Spec, ...]:
     return tuple(replace(s, kind="full", limit_tokens=0) if s.kind in ("window", "chunk") else s for s in of)
 
 
-def groups(of: Sequence[Spec]) -> tuple[Group, ...]:
-    """How layers are put into groups; the pool's block is as large as the largest group's."""
+def groups(of: Sequence[Spec]) -> tuple[Group, ...] | None:
+    """How layers are put into groups; the pool's block is as large as the largest group's.
+
+    None where pages can neither be made equal nor go without (``kv_cache_planning.py:346-408, 831-870``).
+    """
     if _keeps_alike(of):
         return (_group(of),)
     paged = _equal_pages(of)
-    if paged is None:  # latent pages take no padding: windows beside them are kept at full length
-        return (_group(full_length(of)),)
+    if paged is None:  # latent pages take no padding: windows, but not chunks, beside them are kept at full length
+        kept = full_length(of)
+        return (_group(kept),) if _keeps_alike(kept) and all(s.kind != "chunk" for s in of) else None
     buckets: dict[Spec, int] = {}
     for spec in paged:
         buckets[spec] = buckets.get(spec, 0) + 1

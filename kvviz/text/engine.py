@@ -18,6 +18,10 @@ ENCODER_DECODER = Text(
     "vLLM 0.33 は {model} を実行できません。本体で対応するエンコーダー・デコーダーモデルは Whisper だけです。",
 )
 NEVER = Text("vLLM 0.33 does not run {model}.", "vLLM 0.33 は {model} を実行できません。")
+PAGES_DIFFER = Text(
+    "vLLM 0.33 cannot start a model with these layers: their pages cannot be made equal.",
+    "vLLM 0.33 はこの層の組み合わせを起動できません。ページの大きさを揃えられないためです。",
+)
 
 # Settings that cannot be
 TP_DOES_NOT_DIVIDE = Text(

@@ -261,6 +261,23 @@ def test_server_defaults(gpu: str, tokens: int, sequences: int) -> None:
     assert vllm.default_batched_sequences(device(gpu)) == sequences
 
 
+def test_pages_that_cannot_be_made_equal() -> None:
+    latent, narrow = (
+        (LatentAttention(latent_dim=512, rope_dim=64),),
+        (FullAttention(kv_heads=4, key_dim=96, value_dim=96),),
+    )
+    state = (RecurrentState(mixer="mamba1", conv_channels=64, conv_columns=3),)
+    with pytest.raises(KvvizError, match="pages cannot be made equal"):
+        plan(m.architecture(latent, narrow, state))
+
+
+def test_windows_beside_latents_are_kept_at_full_length() -> None:
+    window = (SlidingWindow(kv_heads=4, key_dim=96, value_dim=96, window_tokens=128),)
+    made = plan(m.architecture((LatentAttention(latent_dim=512, rope_dim=64),), window))
+    assert made.pool_block_bytes == 16 * (1_152 + 1_536)
+    assert made.request_blocks(32_000) == 2_000
+
+
 # --- What holds for any model -----------------------------------------------------------------------------------------
 
 _HEADS = st.sampled_from([1, 2, 4, 8])
