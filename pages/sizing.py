@@ -72,11 +72,11 @@ with below:
     )
 
 st.markdown(f"**{text.LAYERS(lang)}**")
-browser.svg(layer_strip_svg(sizing, lang), key="layers")
+browser.svg(layer_strip_svg(sizing, lang, columns=16 if phone else 32), key="layers")
 with st.expander(text.AS_TABLE(lang), key="layers_table", type="compact"):
     st.dataframe(layer_rows(sizing, lang), hide_index=True)
 
-with st.expander(text.WHY(lang), key="why", icon=":material/function:", expanded=not phone):
+with st.expander(text.WHY(lang), key=f"why_{phone}", icon=":material/function:", expanded=not phone):
     show.why_this_number(sizing, lang)
 
 with st.popover(text.LINK(lang), icon=":material/link:"):

@@ -101,36 +101,39 @@ PASTE_PRIVACY = Text(
 PASTED_NAME = Text("pasted config", "貼り付けた config")
 PASTE_EMPTY = Text("Paste the text of a config.json first.", "先に config.json の内容を貼り付けてください。")
 
-# Answer
-FIT_ALL = Text("**All {needed} fit at once**", "**{needed} 件すべてが同時に収まります**")
-FIT_SOME = Text("**{fit} of {needed} fit at once**", "**同時に収まるのは {needed} 件中 {fit} 件です**")
-FIT_NONE = Text("**Not even one of {needed} fits**", "**{needed} 件のうち 1 件も収まりません**")
+# Answer: a head with the number, then the rest of the sentence
+FIT_ALL = Text("All {needed} fit at once", "{needed} 件すべてが同時に収まります")
+FIT_SOME = Text("{fit} of {needed} fit at once", "同時に収まるのは {needed} 件中 {fit} 件です")
+FIT_NONE = Text("Not even one of {needed} fits", "{needed} 件のうち 1 件も収まりません")
 FIT_HELD = Text(
-    "**{needed} fit unless many long prompts arrive together**; {fit} are certain",
-    "**長いプロンプトが重ならなければ {needed} 件が収まります**（確実なのは {fit} 件）",
+    "{needed} fit unless many long prompts arrive together; {fit} are certain",
+    "長いプロンプトが重ならなければ {needed} 件が収まります（確実なのは {fit} 件）",
 )
 ANSWER_WHERE = Text(
     "on {gpus} × {gpu}, every request at {tokens} tokens, {engine}.",
     "{gpus} × {gpu}、全リクエスト {tokens} トークン、{engine}。",
 )
-SHORT = Text("{bytes} short per GPU.", "GPU あたり {bytes} 不足しています。")
-SPARE = Text("{bytes} to spare per GPU.", "GPU あたり {bytes} の余裕があります。")
-WEIGHTS_TOO_LARGE = Text(
-    "**The weights alone do not fit** on {gpus} × {gpu}: {bytes} short per GPU before any cache.",
-    "**重みだけで収まりません**（{gpus} × {gpu}）。キャッシュの前に GPU あたり {bytes} 不足しています。",
+SHORT = Text("**{bytes} short** per GPU.", "GPU あたり **{bytes} 不足** しています。")
+SPARE = Text("**{bytes} to spare** per GPU.", "GPU あたり **{bytes} の余裕** があります。")
+WEIGHTS_TOO_LARGE = Text("The weights alone do not fit", "重みだけで収まりません")
+WEIGHTS_TOO_LARGE_REST = Text(
+    "on {gpus} × {gpu}: **{bytes} short** per GPU before any cache.",
+    "{gpus} × {gpu} では、キャッシュの前に GPU あたり **{bytes} 不足** しています。",
 )
+NEED = Text("{bytes} of KV cache", "KV キャッシュ {bytes}")
 NO_WEIGHTS = Text(
-    "**{bytes} of KV cache** for {needed} requests at {tokens} tokens. "
+    "for {needed} requests at {tokens} tokens. "
     "Type the weights, which are not known, under More settings to see how many fit.",
-    "{tokens} トークンのリクエスト {needed} 件で、**KV キャッシュは {bytes}** です。"
-    "重みが不明なため、詳細設定に入力すると収まる件数がわかります。",
+    "{tokens} トークンのリクエスト {needed} 件分です。重みが不明なため、詳細設定に入力すると収まる件数がわかります。",
+)
+CHOOSE_GPU = Text(
+    "for {needed} requests at {tokens} tokens. Choose a GPU to see how many fit.",
+    "{tokens} トークンのリクエスト {needed} 件分です。GPU を選ぶと収まる件数がわかります。",
 )
 NO_PLAN = Text(
-    "**{bytes} of KV cache content** for {needed} requests at {tokens} tokens.",
-    "{tokens} トークンのリクエスト {needed} 件で、**KV キャッシュの内容は {bytes}** です。",
+    "for {needed} requests at {tokens} tokens, content only: {engine} sets nothing aside for this model.",
+    "{tokens} トークンのリクエスト {needed} 件分の内容です。{engine} での確保量はありません。",
 )
-NO_ANSWER = Text("No answer yet: one setting below cannot be used.", "まだ答えを出せません。使えない設定があります。")
-NO_MODEL = Text("No number for this config.", "この config の数値は出せません。")
 
 FACT_AT_ONCE = Text("At once", "同時に収まる数")
 FACT_AT_ONCE_HELP = Text(
@@ -152,10 +155,6 @@ FACT_POOL = Text("pool {bytes}", "プール {bytes}")
 LEDGER = Text("One GPU's memory", "GPU 1 つのメモリ")
 GROWTH = Text("KV cache against context", "コンテキスト長と KV キャッシュ")
 LAYERS = Text("Layers", "層")
-LAYERS_CAPTION = Text(
-    "One cell a layer, filled by what it keeps at {tokens} tokens.",
-    "1 マスが 1 層です。{tokens} トークンで保持する量だけ塗られています。",
-)
 WHY = Text("Why this number", "この数値の理由")
 AS_TABLE = Text("As a table", "表で見る")
 LINK = Text("Link to this answer", "この結果へのリンク")

@@ -17,33 +17,35 @@ from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
+from kvviz.ui import browser
 
 ENGINE = f"vLLM {vllm.VERSION}"
 VERDICTS = {"yes": ":green[:material/check_circle:]", "held-only": ":orange[◐]", "no": ":red[:material/cancel:]"}
 
 
 def answer(sizing: Sizing, lang: Lang) -> None:
-    """The answer in a sentence, verdict mark first."""
-    mark, sentence = answer_sentence(sizing, lang)
-    st.markdown(f"### {mark} {sentence}")
+    """The answer in a sentence, verdict mark first; the number is what stands out."""
+    mark, head, rest = answer_sentence(sizing, lang)
+    st.markdown(f"### {mark} {head}\n{rest}")
 
 
-def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str]:
-    """Verdict mark and sentence in Markdown."""
+def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
+    """Verdict mark, the head of the sentence with its number, and the rest of it."""
     scenario = sizing.scenario
     needed = format_count(scenario.sequences)
     tokens = format_count(sizing.tokens)
     if sizing.budget is None or sizing.max_sequences_counted is None:
-        total = scenario.sequences * sizing.content_bytes
+        each = sizing.content_bytes if sizing.request_bytes is None else sizing.request_bytes
+        values = {"needed": needed, "tokens": tokens}
+        head = text.NEED(lang, bytes=format_bytes(scenario.sequences * each))
         if sizing.plan is None:
-            return ":blue[:material/info:]", text.NO_PLAN(lang, bytes=format_bytes(total), needed=needed, tokens=tokens)
-        total = scenario.sequences * sizing.plan.request_bytes(sizing.tokens)
-        said = text.NO_WEIGHTS(lang, bytes=format_bytes(total), needed=needed, tokens=tokens)
-        return ":orange[:material/help:]", said
-    gpu = sizing.budget.device.name
+            return ":blue[:material/info:]", head, text.NO_PLAN(lang, engine=ENGINE, **values)
+        return ":orange[:material/help:]", head, (text.NO_WEIGHTS if scenario.gpu else text.CHOOSE_GPU)(lang, **values)
+    gpu = gpu_name(scenario, lang)
     if sizing.budget.available_bytes <= 0:
         lacking = format_bytes(-sizing.budget.available_bytes)
-        return VERDICTS["no"], text.WEIGHTS_TOO_LARGE(lang, gpus=scenario.gpus, gpu=gpu, bytes=lacking)
+        rest = text.WEIGHTS_TOO_LARGE_REST(lang, gpus=scenario.gpus, gpu=gpu, bytes=lacking)
+        return VERDICTS["no"], text.WEIGHTS_TOO_LARGE(lang), rest
     counted = format_count(sizing.max_sequences_counted)
     if sizing.fits == "yes":
         head = text.FIT_ALL(lang, needed=needed)
@@ -56,9 +58,7 @@ def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str]:
     where = text.ANSWER_WHERE(lang, gpus=scenario.gpus, gpu=gpu, tokens=tokens, engine=ENGINE)
     short = sizing.short_bytes or 0
     tail = text.SHORT(lang, bytes=format_bytes(short)) if short > 0 else text.SPARE(lang, bytes=format_bytes(-short))
-    gap = "" if lang == "ja" else " "
-    joint = "：" if lang == "ja" else " "
-    return VERDICTS[sizing.fits or "no"], f"{head}{joint}{where}{gap}{tail}"
+    return VERDICTS[sizing.fits or "no"], head, f"{where}{'' if lang == 'ja' else ' '}{tail}"
 
 
 def facts(sizing: Sizing, lang: Lang) -> None:
@@ -98,7 +98,9 @@ def facts(sizing: Sizing, lang: Lang) -> None:
 
 def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
     """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
-    st.plotly_chart(figure, key=key, config=PLOTLY_CONFIG, alt=alt)
+    # On a touch screen the mode bar is always there, on top of the chart.
+    config = PLOTLY_CONFIG | {"displayModeBar": False} if browser.is_phone() else PLOTLY_CONFIG
+    st.plotly_chart(figure, key=key, config=config, alt=alt)
     with st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact"):
         st.dataframe(list(rows), hide_index=True, alt=alt)
 
@@ -117,7 +119,7 @@ def problem(error: KvvizError, lang: Lang) -> None:
 
 def why_this_number(sizing: Sizing, lang: Lang) -> None:
     """The formula with its numbers, where each came from, and the three numbers apart."""
-    st.dataframe(
+    st.table(
         [
             {
                 why.COLUMN_WHAT(lang): line.what(lang),
@@ -127,10 +129,10 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
             }
             for line in explain.lines(sizing)
         ],
-        hide_index=True,
+        border="horizontal",
     )
     st.markdown(f"**{why.THREE(lang)}**")
-    st.dataframe(
+    st.table(
         [
             {
                 why.COLUMN_WHAT(lang): title(lang),
@@ -140,20 +142,20 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
             }
             for title, count, meaning in explain.three_numbers(sizing, ENGINE)
         ],
-        hide_index=True,
+        border="horizontal",
     )
     for sentence in explain.differences(sizing):
         st.caption(sentence(lang))
-    st.dataframe(
+    st.table(
         [
             {
-                why.COLUMN_TERM(lang): fact.term,
+                why.COLUMN_TERM(lang): f"`{fact.term}`",
                 why.COLUMN_VALUE(lang): str(fact.value),
                 why.COLUMN_ORIGIN(lang): _origin(fact.origin, fact.where, lang),
             }
             for fact in sizing.architecture.facts
         ],
-        hide_index=True,
+        border="horizontal",
     )
 
 
@@ -172,7 +174,7 @@ def summary(scenario: Scenario, lang: Lang) -> str:
 def gpu_name(scenario: Scenario, lang: Lang) -> str:
     """The GPU as people call it; an id nobody knows is shown as it is."""
     known = {d.id: d.name for d in devices()}
-    return known.get(scenario.gpu, scenario.gpu) or text.NO_GPU(lang)
+    return known.get(scenario.gpu, scenario.gpu).removeprefix("NVIDIA ") or text.NO_GPU(lang)
 
 
 def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
