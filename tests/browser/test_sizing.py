@@ -1,0 +1,195 @@
+"""The Sizing page as people use it, in a real browser."""
+
+import json
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.harness import screenshot, settled
+
+HEADLINE = "h3"
+METRICS = '[data-testid="stMetricValue"]'
+
+
+def headline(page: Page) -> str:
+    return page.locator(HEADLINE).first.inner_text()
+
+
+def metrics(page: Page) -> list[str]:
+    return page.locator(METRICS).all_inner_texts()
+
+
+def drawing(page: Page, index: int) -> str:
+    """What a chart shows in words, as a screen reader hears it."""
+    return page.locator('[role="figure"]').nth(index).get_attribute("aria-label") or ""
+
+
+def address(page: Page) -> dict[str, str]:
+    query = urlsplit(page.url).query
+    return {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+
+
+def fill(page: Page, label: str | re.Pattern[str], value: str) -> None:
+    page.get_by_label(label).first.fill(value)
+    page.keyboard.press("Enter")
+    settled(page)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Type into a select box and take the first option, as a person would."""
+    box = page.get_by_role("combobox", name=re.compile(label))
+    box.click()
+    box.fill(option)
+    page.get_by_role("option").first.click()
+    settled(page)
+
+
+def test_the_first_screen_answers(open_page: OpenPage) -> None:
+    page = open_page("/")
+    assert re.search(r"\d+ of 50 fit at once", headline(page))
+    assert "H100" in headline(page)
+    assert "4,096 tokens" in headline(page)
+    for words in (headline(page).split(" on ")[0],):
+        expect(page.get_by_text(words).first).to_be_in_viewport()
+    expect(page.locator('[role="figure"]').first).to_be_in_viewport()
+
+
+def test_model_gpu_and_lengths_in_three_choices(open_page: OpenPage) -> None:
+    page = open_page("/")
+    seen = [(headline(page), drawing(page, 0), drawing(page, 1))]
+
+    def changed() -> None:
+        now = (headline(page), drawing(page, 0), drawing(page, 1))
+        assert all(new != old for new, old in zip(now, seen[-1], strict=True))
+        seen.append(now)
+
+    choose(page, "Model", "gemma-3-27b")
+    changed()
+    choose(page, "GPU", "H200")
+    changed()
+    fill(page, re.compile("^Input tokens"), "64k")
+    changed()
+    assert "66,560 tokens" in headline(page)
+    assert address(page)["input"] == "65536"
+    assert address(page)["gpu"] == "h200"
+
+
+def test_back_leaves_the_page_at_once(open_page: OpenPage) -> None:
+    page = open_page("/")
+    entries = page.evaluate("history.length")
+    fill(page, re.compile("^Input tokens"), "8000")
+    fill(page, re.compile("^Output tokens"), "500")
+    assert address(page)["output"] == "500"
+    assert page.evaluate("history.length") == entries
+
+
+def test_a_link_shows_a_colleague_the_same(open_page: OpenPage) -> None:
+    page = open_page("/?model=openai/gpt-oss-120b&gpu=h200&gpus=2&input=30000&sequences=64&kv_dtype=fp8")
+    page.get_by_role("button", name=re.compile("Link to this answer")).click()
+    offered = page.locator("code").filter(has_text="v=1").first.inner_text()
+    colleague = open_page("/?" + urlsplit(offered).query, locale="ja")
+    assert headline(colleague) == headline(page)  # the link carries the language too
+    assert metrics(colleague) == metrics(page)
+    assert address(colleague) == address(page)
+    from_the_address_bar = open_page("/?" + urlsplit(page.url).query)
+    assert metrics(from_the_address_bar) == metrics(page)
+
+
+def test_switching_language_keeps_every_number(open_page: OpenPage) -> None:
+    page = open_page("/?gpu=b200&input=20000&sequences=123")
+    before, query = metrics(page), address(page)
+    page.get_by_text("日本語", exact=True).click()
+    settled(page)
+    assert "同時" in headline(page)
+    assert metrics(page) == before
+    assert address(page) == query | {"lang": "ja"}
+    page.get_by_text("English", exact=True).click()
+    settled(page)
+    assert address(page) == query
+
+
+def test_the_browser_language_is_the_first_language(open_page: OpenPage) -> None:
+    assert "同時" in headline(open_page("/", locale="ja"))
+    assert "fit" in headline(open_page("/?lang=en", locale="ja"))
+
+
+CONFIG = {
+    "model_type": "qwen3",
+    "architectures": ["Qwen3ForCausalLM"],
+    "num_hidden_layers": 12,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 4,
+    "head_dim": 128,
+    "hidden_size": 1024,
+    "vocab_size": 32000,
+    "torch_dtype": "bfloat16",
+}
+
+
+def test_paste_a_config(open_page: OpenPage) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name=re.compile("Paste config")).click()
+    box = page.get_by_label("config.json of a model")
+    box.fill('{"model_type": "qwen3", "num_hidden_layers": -3}')
+    page.get_by_role("button", name="Use this config").click()
+    settled(page)
+    assert "num_hidden_layers" in page.get_by_role("alert").first.inner_text()
+    box.fill(json.dumps(CONFIG))
+    page.get_by_label("Name to show").fill("our model")
+    page.get_by_role("button", name="Use this config").click()
+    settled(page)
+    # 2 x 12 layers x 4 heads x 128 x 2 B x 4,096 tokens
+    assert metrics(page)[0] == "96 MiB"
+    assert address(page)["model"] == "our model"
+    colleague = open_page("/?" + urlsplit(page.url).query)
+    assert metrics(colleague) == metrics(page)
+
+
+def test_wrong_tokens_are_told_beside_the_box(open_page: OpenPage) -> None:
+    page = open_page("/")
+    before = headline(page)
+    fill(page, re.compile("^Input tokens"), "a lot")
+    expect(page.get_by_role("alert").first).to_be_visible()
+    expect(page.get_by_label(re.compile("^Input tokens")).first).to_have_value("a lot")
+    assert headline(page) == before
+
+
+def test_embedded_shows_the_chart_and_its_source_only(open_page: OpenPage) -> None:
+    page = open_page("/?embed=true&model=google/gemma-3-27b-it&lang=en")
+    expect(page.locator('[role="figure"]')).to_have_count(1)
+    expect(page.get_by_text("google/gemma-3-27b-it").first).to_be_visible()
+    expect(page.locator(HEADLINE)).to_have_count(0)
+    expect(page.get_by_role("combobox")).to_have_count(0)
+
+
+def test_on_a_phone_the_answer_comes_before_the_controls(open_page: OpenPage) -> None:
+    page = open_page("/", phone=True)
+    change = page.get_by_text(re.compile("^Change"))
+    expect(change).to_be_visible()
+    assert page.get_by_label(re.compile("^Input tokens")).first.is_hidden()
+    tops = [
+        page.locator(HEADLINE).first,
+        page.locator('[role="figure"]').first,
+        change,
+        page.locator('[role="figure"]').nth(1),
+    ]
+    positions = [box["y"] for box in (spot.bounding_box() for spot in tops) if box]
+    assert positions == sorted(positions)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    change.click()
+    fill(page, re.compile("^Input tokens"), "2048")
+    assert "3,072 tokens" in headline(page)
+    expect(page.get_by_label(re.compile("^Input tokens")).first).to_be_visible()
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_pictures(open_page: OpenPage, lang: str, dark: bool, phone: bool) -> None:
+    """Pictures to look at; the test itself sees to it that nothing is wider than the screen."""
+    page = open_page(f"/?lang={lang}", dark=dark, phone=phone)
+    screenshot(page, f"sizing-{'phone' if phone else 'desktop'}-{lang}-{'dark' if dark else 'light'}", whole=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

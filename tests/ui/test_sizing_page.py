@@ -1,0 +1,246 @@
+"""The Sizing page as a script, in both languages: opens answered, takes links, says what is wrong and keeps the rest."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kvviz.catalogue import load
+from kvviz.core.units import format_bytes, format_count
+from kvviz.links import pack_config
+from kvviz.resolve import resolve
+from kvviz.scenario import FIELDS, Scenario, to_query
+from kvviz.sizing import Sizing, size
+from kvviz.text import LANGUAGES, Lang
+from kvviz.text import sizing as text
+from kvviz.ui import show
+
+MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
+
+OpenApp = Callable[..., AppTest]
+
+
+def open_app(**query: str) -> AppTest:
+    """The app as a new visitor opens it with these URL parameters."""
+    app = AppTest.from_file(str(MAIN), default_timeout=30)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def sized(scenario: Scenario) -> Sizing:
+    resolved = resolve(scenario)
+    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+
+
+def sentence(app: AppTest) -> str:
+    """The answer as the page shows it."""
+    return next(m.value for m in app.markdown if m.value.startswith("###"))
+
+
+def link(app: AppTest) -> dict[str, str]:
+    """The parameters of the link the page offers."""
+    shown = next(c.value for c in app.code if "v=1" in c.value)
+    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
+
+
+def errors(app: AppTest) -> str:
+    return "\n".join(e.value for e in app.error)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_opens_answered(lang: Lang) -> None:
+    app = open_app(lang=lang)
+    expected = sized(Scenario())
+    assert all(part in sentence(app) for part in show.answer_sentence(expected, lang))
+    assert format_count(expected.max_sequences_counted or 0) in sentence(app)
+    assert [m.value for m in app.metric][1] == format_bytes(expected.request_bytes or 0)
+    assert len(app.get("plotly_chart")) == 2
+    assert not app.error
+    assert not app.warning
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario(model="meta-llama/Llama-3.1-8B-Instruct", gpu="a100-80gb", sequences=200),
+        Scenario(model="google/gemma-3-27b-it", gpu="h200", input=100_000, output=4096, sequences=7, kv_dtype="fp8"),
+        Scenario(model="Qwen/Qwen3-Next-80B-A3B-Instruct", gpu="h200", gpus=2),
+        Scenario(model="deepseek-ai/DeepSeek-R1", gpu="h200", gpus=8),
+        Scenario(model="deepseek-ai/DeepSeek-V4-Flash", gpu="b200"),
+        Scenario(model="openai/whisper-tiny", gpu="l4"),
+        Scenario(model="facebook/bart-large-cnn", gpu=""),
+        Scenario(model="Qwen/Qwen3-32B", gpu="rtx-4090"),
+        Scenario(model="RWKV/rwkv-5-world-3b"),
+        Scenario(memory_fraction=0.8, tp=1, block_tokens=32, batched_tokens=2048, max_model_len=8192, weights_gib=40.0),
+    ],
+    ids=lambda s: s.model,
+)
+def test_a_link_shows_what_the_core_says(scenario: Scenario, lang: Lang) -> None:
+    app = open_app(**to_query(scenario), lang=lang)
+    assert all(part in sentence(app) for part in show.answer_sentence(sized(scenario), lang))
+    assert not app.error
+    assert not app.warning
+
+
+def test_the_offered_link_carries_every_field_and_opens_the_same() -> None:
+    app = open_app()
+    app.selectbox(key="model").select("google/gemma-3-27b-it")
+    app.text_input(key="input").input("100k")
+    app.number_input(key="sequences").set_value(3).run()
+    offered = link(app)
+    assert set(FIELDS) | {"v", "lang"} == set(offered)
+    assert offered["input"] == "102400"
+    assert offered["revision"] == load("google/gemma-3-27b-it").revision
+    again = open_app(**offered)
+    assert sentence(again) == sentence(app)
+    assert not again.warning
+
+
+def test_switching_language_keeps_every_number() -> None:
+    app = open_app(model="openai/gpt-oss-120b", gpu="h200", sequences="77", input="9999", kv_dtype="fp8")
+    before, numbers = link(app), [m.value for m in app.metric]
+    app.segmented_control(key="lang").set_value("ja").run()
+    assert not app.exception
+    assert link(app) == before | {"lang": "ja"}
+    assert [m.value for m in app.metric] == numbers
+    assert text.GROWTH("ja") in "".join(m.value for m in app.markdown)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("input", "abc"),
+        ("input", ""),
+        ("input", "-5"),
+        ("input", "1e308"),
+        ("input", "<script>alert(1)</script>"),
+        ("output", "NaN"),
+        ("output", "99999999999999999999999"),
+        ("block_tokens", "0"),
+        ("max_model_len", "many"),
+        ("batched_tokens", "1.5.2"),
+    ],
+)
+def test_a_typing_error_is_told_beside_and_loses_nothing(field: str, typed: str) -> None:
+    app = open_app()
+    before = sentence(app)
+    app.text_input(key=field).input(typed).run()
+    assert not app.exception
+    assert app.text_input(key=field).value == typed
+    assert len(app.error) == 1
+    assert sentence(app) == before
+    app.text_input(key=field).input("512").run()
+    assert not app.error
+    assert link(app)[field] == "512"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"model": "nobody/nothing"},
+        {"model": "<script>alert(1)</script>"},
+        {"gpu": "<script>alert(1)</script>"},
+        {"gpus": "1e308"},
+        {"sequences": "-1"},
+        {"memory_fraction": "nan"},
+        {"input": "twelve"},
+        {"kv_dtype": "bf17"},
+        {"unheard_of": "1"},
+        {"config": "not-a-config"},
+        {"v": "99"},
+    ],
+    ids=str,
+)
+def test_what_a_link_says_and_cannot_be_used_is_told(query: dict[str, str]) -> None:
+    app = open_app(**query)
+    assert app.warning or app.error
+    shown = "".join(e.value for e in (*app.warning, *app.error))
+    assert "<script>" not in shown
+    assert app.selectbox(key="model")
+
+
+def test_settings_that_do_not_go_together_are_told_and_can_be_mended() -> None:
+    app = open_app(gpus="3")
+    assert "3" in errors(app)
+    app.number_input(key="gpus").set_value(2).run()
+    assert not app.error
+    assert sentence(app)
+
+
+CONFIG = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "num_hidden_layers": 10,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 4,
+    "hidden_size": 4096,
+    "vocab_size": 32000,
+    "max_position_embeddings": 8192,
+    "torch_dtype": "bfloat16",
+}
+
+
+def paste(app: AppTest, pasted: str, name: str = "") -> AppTest:
+    app.text_area(key="paste_box").input(pasted)
+    app.text_input(key="paste_name").input(name)
+    next(b for b in app.button if b.label in (text.PASTE_APPLY("en"), text.PASTE_APPLY("ja"))).click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_pasted_config_is_used_and_travels_in_the_link() -> None:
+    app = paste(open_app(), json.dumps(CONFIG), "our model")
+    # 2 x 10 layers x 4 heads x 128 x 2 B x 4,096 tokens
+    assert [m.value for m in app.metric][0] == format_bytes(2 * 10 * 4 * 128 * 2 * 4096)
+    offered = link(app)
+    assert offered["model"] == "our model"
+    assert offered["config"] == pack_config(CONFIG)
+    again = open_app(**offered)
+    assert sentence(again) == sentence(app)
+    app.number_input(key="weights_gib").set_value(4.0).run()
+    assert not app.error
+    assert text.FIT_ALL("en", needed=50) in sentence(app)
+
+
+def test_one_can_leave_a_pasted_config_and_come_back() -> None:
+    app = paste(open_app(), json.dumps(CONFIG), "our model")
+    pasted = sentence(app)
+    app.selectbox(key="model").select("openai-community/gpt2").run()
+    assert link(app)["config"] == ""
+    app.selectbox(key="model").select("our model").run()
+    assert sentence(app) == pasted
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "",
+        "not json",
+        "[]",
+        "NaN",
+        '{"model_type": "llama"',
+        "[" * 1000 + "]" * 1000,
+        json.dumps({**CONFIG, "num_hidden_layers": -1}),
+        json.dumps({**CONFIG, "num_hidden_layers": 10**30}),
+        json.dumps({**CONFIG, "num_key_value_heads": "four"}),
+        json.dumps({**CONFIG, "hidden_size": True}),
+        json.dumps({**CONFIG, "model_type": "no_such_thing", "architectures": ["NoSuchThing"]}),
+        "x" * 10_000_000,
+    ],
+    ids=lambda p: p[:40] or "empty",
+)
+def test_a_config_that_cannot_be_read_stays_in_the_box(pasted: str) -> None:
+    app = open_app()
+    before = sentence(app)
+    paste(app, pasted)
+    assert app.error
+    assert all(len(e.value) < 2000 for e in app.error)
+    assert app.text_area(key="paste_box").value == pasted
+    assert sentence(app) == before
