@@ -50,7 +50,7 @@ COLUMNS = 32
 _CELL, _GAP, _TALL = 17, 4, 44
 """Width of a cell, space between two, and height, in the drawing's own units (pixels at natural size)."""
 _LEFT, _ROW, _LEAST_WIDE = 28, 68, 364
-_LEGEND_ROW, _LEGEND_WIDE = 40, 300
+_LEGEND_ROW, _LEGEND_WIDE = 40, 332
 _FONT = "var(--st-font, sans-serif)"
 _TEXT = "var(--st-text-color, #777777)"
 """The page's text colour inside the page; as a picture of its own, a grey that can be read on both."""

@@ -272,10 +272,16 @@ def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     short_bytes = sizing.short_bytes
     if short_bytes is None:
         return text.VERDICT_ROOM(lang, pool=pool)
-    needed = _needed(sizing, budget.pool_bytes + short_bytes)
+    need_bytes = budget.pool_bytes + short_bytes
+    needed = _needed(sizing, need_bytes)
     if short_bytes > 0:
-        return text.VERDICT_SHORT(lang, pool=pool, short=format_bytes(short_bytes), **needed)
-    return text.VERDICT_SPARE(lang, spare=format_bytes(-short_bytes), **needed)
+        said = text.VERDICT_SHORT(lang, pool=pool, short=format_bytes(short_bytes), **needed)
+    else:
+        said = text.VERDICT_SPARE(lang, spare=format_bytes(-short_bytes), **needed)
+    if sizing.held_bytes == sizing.request_bytes or not sizing.held_bytes or not sizing.request_bytes:
+        return said
+    held_bytes = need_bytes // sizing.request_bytes * sizing.held_bytes
+    return said + ("" if lang == "ja" else " ") + text.VERDICT_HELD(lang, held=format_bytes(held_bytes))
 
 
 def _weakest(budget: Budget) -> Basis:

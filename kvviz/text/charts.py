@@ -94,6 +94,10 @@ VERDICT_WEIGHTS = Text(
     en="The weights leave no room for a cache: they are {over} too large.",
     ja="重みが {over} 超過し、キャッシュを置く余地がありません。",
 )
+VERDICT_HELD = Text(
+    en="While all of them decode they hold {held}.",
+    ja="すべてがデコード中のときの保持量は {held} です。",
+)
 VERDICT_ROOM = Text(en="The pool for the cache is {pool}.", ja="キャッシュ用のプールは {pool} です。")
 
 # Growth: cache against length.
@@ -163,7 +167,7 @@ STRIP_TITLE = Text(
 )
 STRIP_SCALE = Text(
     en="Full height: {bytes}. Wide cells grow with every token.",
-    ja="高さいっぱいで {bytes} です。幅の広い層はトークンごとに増えます。",
+    ja="満杯で {bytes} です。幅広の層はトークンごとに増えます。",
 )
 STRIP_ALT = Text(
     en="{count} layers at {tokens} tokens: {kinds}.",

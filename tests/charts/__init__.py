@@ -1,0 +1,1 @@
+"""Charts: what they say, not how they look."""

@@ -1,0 +1,51 @@
+"""The palette can be read on every background, and never by colour alone."""
+
+from itertools import combinations
+
+import plotly.graph_objects as go
+import pytest
+
+from kvviz.charts.layers import CACHE_COLOURS
+from kvviz.charts.style import BACKGROUNDS, COLOURS, PATTERNS, PLOTLY_CONFIG, RULE, contrast, fill, hollow, lay_out
+
+
+def test_contrast_is_wcags() -> None:
+    assert contrast("#FFFFFF", "#000000") == pytest.approx(21)
+    assert contrast("#767676", "#FFFFFF") == contrast("#FFFFFF", "#767676") == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("colour", sorted({*COLOURS.values(), *CACHE_COLOURS.values(), RULE}))
+@pytest.mark.parametrize("background", BACKGROUNDS)
+def test_every_colour_stands_out_on_every_background(colour: str, background: str) -> None:
+    assert contrast(colour, background) >= 3
+
+
+def test_roles_differ_in_colour_and_in_pattern() -> None:
+    assert COLOURS.keys() == PATTERNS.keys()
+    for one, other in combinations(COLOURS, 2):
+        assert COLOURS[one] != COLOURS[other]
+        assert PATTERNS[one] != PATTERNS[other]
+
+
+@pytest.mark.parametrize("role", COLOURS)
+def test_patterns_lie_over_the_colour(role: str) -> None:
+    assert fill(role)["pattern"]["fillmode"] == "overlay"  # type: ignore[arg-type]
+    assert fill(role)["pattern"]["solidity"] == 0.15  # type: ignore[arg-type]
+    assert hollow(role, "/", 0.4)["pattern"]["fgcolor"] == COLOURS[role]  # type: ignore[arg-type,index]
+
+
+def test_the_layout_fixes_the_height_and_lets_the_page_show_through() -> None:
+    layout = lay_out(go.Figure(), height=300).layout
+    assert layout.height == 300
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
+    assert (layout.legend.orientation, layout.legend.yref, layout.legend.yanchor) == ("h", "container", "bottom")
+    assert layout.dragmode is False
+    # Fonts are the theme's.
+    assert layout.font.color is None
+    assert layout.font.family is None
+
+
+def test_the_mode_bar_offers_the_picture_only() -> None:
+    assert PLOTLY_CONFIG["modeBarButtons"] == [["toImage"]]
+    assert PLOTLY_CONFIG["displaylogo"] is False
+    assert PLOTLY_CONFIG["toImageButtonOptions"]["format"] == "svg"
