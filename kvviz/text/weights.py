@@ -1,0 +1,84 @@
+"""Sentences about the weights: where a number comes from, and why there is none."""
+
+from kvviz.text.base import Text
+
+COUNTED = Text(
+    en="{parameters} parameters counted from config.json with Transformers {version}, {layout}.",
+    ja="config.json から Transformers {version} で数えたパラメーター {parameters} 個（{layout}）です。",
+)
+COUNTED_WITHOUT_MTP = Text(
+    en="{parameters} parameters counted from config.json with Transformers {version}, {layout}. Its prediction (MTP) "
+    "layers, which are loaded for speculative decoding only, are left out.",
+    ja="config.json から Transformers {version} で数えたパラメーター {parameters} 個（{layout}）です。"
+    "投機的デコードのときだけ読み込まれる予測（MTP）層は含みません。",
+)
+PUBLISHED = Text(
+    en="{parameters} parameters as the publisher states, {layout}.",
+    ja="公開元の示すパラメーター {parameters} 個（{layout}）です。",
+)
+AS_STORED = Text(en="stored as published: {stored}, the rest 16-bit", ja="公開時の形式: {stored}、残りは 16 ビット")
+AT_16_BIT = Text(en="16 bits each", ja="各 16 ビット")
+AT_16_BIT_FROM_32 = Text(
+    en="published in 32 bits and loaded in 16, as engines do",
+    ja="32 ビットで公開、エンジンの既定どおり 16 ビットで読み込み",
+)
+AT_32_BIT = Text(en="32 bits each", ja="各 32 ビット")
+WHAT_IF = Text(
+    en="if the linear layers were {dtype} with its scales and the rest 16-bit",
+    ja="線形層を {dtype}（スケールを含む）、残りを 16 ビットとした場合",
+)
+TYPED = Text(en="As you entered it.", ja="入力された値です。")
+
+UNKNOWN_DTYPE = Text(
+    en='There is no weight type "{shown}". Use one of: {known}.',
+    ja="重みの型「{shown}」はありません。使えるのは次のとおりです: {known}。",
+)
+NOT_A_SIZE = Text(
+    en="Weights must be more than 0 GiB. Enter the size of the whole model.",
+    ja="重みは 0 GiB より大きい値にしてください。モデル全体の大きさを入力します。",
+)
+
+NOT_IN_TABLE = Text(
+    en="The weights are counted for the bundled models only. Enter their size in GiB.",
+    ja="重みは同梱のモデルについてだけ数えてあります。大きさを GiB で入力してください。",
+)
+REASONS = {
+    "no-class": Text(
+        en="Transformers {version} has no model class {detail}, so the weights cannot be counted. "
+        "Enter their size in GiB.",
+        ja="Transformers {version} にモデルクラス {detail} がないため、重みを数えられません。"
+        "大きさを GiB で入力してください。",
+    ),
+    "no-architecture": Text(
+        en="This config.json names no model class, so the weights cannot be counted. Enter their size in GiB.",
+        ja="この config.json にはモデルクラスの名前がないため、重みを数えられません。大きさを GiB で入力してください。",
+    ),
+    "other-fields": Text(
+        en="The file ({detail}) writes its sizes in other fields than that class in Transformers {version} reads, "
+        "so the weights cannot be counted. Enter their size in GiB.",
+        ja="このファイル（{detail}）は、Transformers {version} の同名クラスとは別のフィールドに大きさを書いているため、"
+        "重みを数えられません。大きさを GiB で入力してください。",
+    ),
+    "incomplete": Text(
+        en="The bundled config.json leaves out {detail}, so the weights cannot be counted. Enter their size in GiB.",
+        ja="同梱の config.json には {detail} がないため、重みを数えられません。大きさを GiB で入力してください。",
+    ),
+    "refused": Text(
+        en="Transformers {version} cannot build a model from this config.json, so the weights cannot be counted. "
+        "Enter their size in GiB.",
+        ja="この config.json からは Transformers {version} でモデルを組み立てられないため、重みを数えられません。"
+        "大きさを GiB で入力してください。",
+    ),
+    "layout-unknown": Text(
+        en="The checkpoint is quantised in part, and which layers is not known here. Enter the size in GiB, "
+        "or choose a weight type to see what it would take.",
+        ja="このチェックポイントは一部の層だけ量子化されており、どの層かがここでは分かりません。"
+        "大きさを GiB で入力するか、重みの型を選んで試算してください。",
+    ),
+    "linear-unknown": Text(
+        en="How many of the weights are linear layers is not known for this model: "
+        "only the published type, bf16, fp16 and fp32 can be computed. Enter the size in GiB.",
+        ja="このモデルでは線形層の重みの数が分からないため、計算できるのは公開時の型、bf16、fp16、fp32 だけです。"
+        "大きさを GiB で入力してください。",
+    ),
+}
