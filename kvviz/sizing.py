@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
-from typing import Literal
+from typing import Final, Literal
 
 from kvviz.core.architecture import Architecture, Note
 from kvviz.core.cache import (
     ChunkedAttention,
     Content,
     FullAttention,
-    IndexerKeys,
     LatentAttention,
-    LayerCache,
     RecurrentState,
     SlidingWindow,
     content,
@@ -165,8 +163,10 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     )
 
 
-_DEFAULT_GENERATION = "hopper"
+_DEFAULT_GENERATION: Final = "hopper"
 """Kernels that are assumed where no GPU is chosen."""
+_FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
+"""Weight types that nobody takes for the cache's."""
 
 
 def _tensor_parallel(architecture: Architecture, scenario: Scenario) -> int:
@@ -265,20 +265,19 @@ def _notes(
     maximum = architecture.max_context_tokens
     if maximum is not None and tokens > maximum:
         note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
-    if architecture.kv_scheme and scenario.kv_dtype == "auto":
-        note("kv-scheme", text.SCHEME_IN_FORCE, cache=chosen.name, path=architecture.kv_scheme.path)
     if stored.name != chosen.name:
         note("stored-as", text.STORED_AS, chosen=chosen.name, stored=stored.name)
-    if scenario.weight_dtype in ("fp8", "int8", "int4") and not stored.quantised:
+    if scenario.weight_dtype not in _FULL_WEIGHTS and not stored.quantised:
         note("weights-are-not-cache", text.WEIGHTS_ARE_NOT_CACHE, weights=scenario.weight_dtype, cache=stored.name)
     if plan is None:
         return notes
-    kinds, heads = _kinds(ByIdentity(architecture))
+    kinds = _kinds(ByIdentity(architecture))
+    heads = kinds.fewest_heads
     if heads and tp > heads:
         note("kv-heads-copied", text.HEADS_COPIED, tp=tp, heads=heads, copies=tp // heads)
-    if tp > 1 and (LatentAttention in kinds or IndexerKeys in kinds):
+    if tp > 1 and kinds.latent:
         note("latent-copied", text.LATENT_COPIED, tp=tp)
-    if (SlidingWindow in kinds or ChunkedAttention in kinds) and plan.request_blocks(tokens) > plan.held_blocks(tokens):
+    if kinds.windows and plan.request_blocks(tokens) > plan.held_blocks(tokens):
         note(
             "windows-reserve",
             text.WINDOWS_RESERVE,
@@ -286,7 +285,7 @@ def _notes(
             counted=format_bytes(plan.request_bytes(tokens)),
             held=format_bytes(plan.held_bytes(tokens)),
         )
-    if RecurrentState in kinds and plan.block_tokens > (scenario.block_tokens or vllm.DEFAULT_BLOCK_TOKENS):
+    if kinds.states and plan.block_tokens > (scenario.block_tokens or vllm.DEFAULT_BLOCK_TOKENS):
         note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
     return notes
 
@@ -297,9 +296,25 @@ def _missing_weights(gpu: Device | None, plan: VllmPlan | None, weights: Estimat
     return []
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kinds:
+    """Which notes a model's layers can give rise to."""
+
+    states: bool
+    windows: bool
+    latent: bool
+    """Something that tensor parallelism copies whole."""
+    fewest_heads: int
+    """KV heads of the layer that is copied first; 0 where no layer has any."""
+
+
 @lru_cache(maxsize=1024)
-def _kinds(key: ByIdentity[Architecture]) -> tuple[frozenset[type[LayerCache]], int]:
-    """Kinds of cache, and the KV heads of the layer that is copied first (0 where no layer has any)."""
+def _kinds(key: ByIdentity[Architecture]) -> _Kinds:
     caches = [c for layer in key.value.layers for c in layer]
     heads = [c.kv_heads for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention)]
-    return frozenset(type(c) for c in caches), min(heads, default=0)
+    return _Kinds(
+        states=any(isinstance(c, RecurrentState) for c in caches),
+        windows=any(isinstance(c, SlidingWindow | ChunkedAttention) for c in caches),
+        latent=any(isinstance(c, LatentAttention) and not c.expanded_heads for c in caches),
+        fewest_heads=min(heads, default=0),
+    )

@@ -32,9 +32,13 @@ class Start:
     hidden: int
     batched_tokens: int
     sequences: int
+    weights_bytes: float
     activation_bytes: float
     non_torch_bytes: float
     graph_bytes: float
+    """Change while CUDA graphs were captured."""
+    kv_available_bytes: float
+    """What vLLM 0.11 left for the cache. It did not yet subtract graphs, and saw less memory than the driver says."""
 
 
 @cache
@@ -49,9 +53,11 @@ def starts() -> tuple[Start, ...]:
             hidden=row["hidden"],
             batched_tokens=data["batched_tokens"],
             sequences=data["sequences"],
+            weights_bytes=row["weights"] * GIB,
             activation_bytes=row["activation"] * GIB,
             non_torch_bytes=row["non_torch"] * GIB,
             graph_bytes=row["graph"] * GIB,
+            kv_available_bytes=row["kv_available"] * GIB,
         )
         for row in data["starts"]
     )

@@ -110,10 +110,6 @@ WEIGHTS_ARE_NOT_CACHE = Text(
     "{weights} weights do not make the cache {weights}: it is stored as {cache}.",
     "重みが {weights} でも、キャッシュは {weights} になりません。キャッシュは {cache} で保持します。",
 )
-SCHEME_IN_FORCE = Text(
-    "The checkpoint itself asks for a cache in {cache} ({path}).",
-    "チェックポイント自身がキャッシュを {cache} で持つよう指定しています（{path}）。",
-)
 STORED_AS = Text(
     "vLLM stores this {chosen} cache as {stored}, a record of its own for sparse attention.",
     "vLLM は、この {chosen} のキャッシュをスパース注意専用の形式 {stored} で保持します。",
@@ -153,4 +149,8 @@ DTYPE_FROM_FP32 = Text(
 )
 DTYPE_NOT_GIVEN = Text(
     "The config names no type; bf16 is assumed.", "config に型の指定がないため、bf16 と仮定しています。"
+)
+DTYPE_PACKED = Text(
+    "This architecture packs its cache into fp8 records of its own, whatever the setting.",
+    "このアーキテクチャは、設定にかかわらず独自の fp8 形式でキャッシュを保持します。",
 )
