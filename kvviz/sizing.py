@@ -105,6 +105,8 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     tp = _tensor_parallel(architecture, scenario)
     tokens = scenario.tokens
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype)
+    if scenario.kv_dtype == "auto" and (default := vllm.default_dtype(architecture, generation)):
+        chosen, reason = default, Message(text.DTYPE_ENGINE_DEFAULT, {"version": vllm.VERSION})
     stored = vllm.stored_dtype(architecture, chosen, generation)
     plan: VllmPlan | None = None
     missing: Note | None = None

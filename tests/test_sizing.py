@@ -222,6 +222,13 @@ class TestNotes:
         assert answer.fits == "no"
 
 
+def test_glm5_defaults_to_fp8_on_data_centre_blackwell_only() -> None:
+    glm = replace(m.DEEPSEEK_V32, class_name="GlmMoeDsaForCausalLM")
+    chosen = {gpu: sized(glm, gpu=gpu, gpus=8).kv_dtype.name for gpu in ("h200", "b200", "rtx-pro-6000")}
+    assert chosen == {"h200": "bf16", "b200": "fp8", "rtx-pro-6000": "fp8_ds_mla"}
+    assert sized(glm, gpu="b200", gpus=8, kv_dtype="bf16").kv_dtype.name == "bf16"
+
+
 def test_batched_tokens_set_in_flight_and_activations() -> None:
     small, large = sized(m.GEMMA3_27B, batched_tokens=2_048), sized(m.GEMMA3_27B, batched_tokens=32_768)
     assert small.plan.in_flight_tokens == 4_096

@@ -41,6 +41,7 @@ __all__ = [
     "check_tp",
     "default_batched_sequences",
     "default_batched_tokens",
+    "default_dtype",
     "not_run",
     "plan",
     "runs_on",
@@ -179,6 +180,16 @@ def _plan(
         in_flight_tokens=in_flight_tokens,
         full_length_groups=full_length_groups,
     )
+
+
+def default_dtype(architecture: Architecture, generation: str) -> KvDtype | None:
+    """The cache type vLLM itself sets where none is given; None where it follows the model.
+
+    GLM 5 on data-centre Blackwell (``model_executor/models/config.py:89-142``).
+    """
+    if architecture.class_name == "GlmMoeDsaForCausalLM" and generation == "blackwell":
+        return KV_DTYPES["fp8"]
+    return None
 
 
 def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str) -> KvDtype:

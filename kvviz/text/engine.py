@@ -154,3 +154,7 @@ DTYPE_PACKED = Text(
     "This architecture packs its cache into fp8 records of its own, whatever the setting.",
     "このアーキテクチャは、設定にかかわらず独自の fp8 形式でキャッシュを保持します。",
 )
+DTYPE_ENGINE_DEFAULT = Text(
+    "vLLM {version} sets this type for this architecture on this GPU.",
+    "vLLM {version} は、この GPU でこのアーキテクチャにこの型を設定します。",
+)
