@@ -13,12 +13,12 @@ _STEPS = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
 def format_bytes(count: int | Fraction) -> str:
     """Three significant digits with a binary suffix: ``10.4 GiB``, ``256 KiB``, ``132 B``."""
     sign = "-" if count < 0 else ""
-    size = abs(count)
+    size = Fraction(-count if count < 0 else count)
     for unit, suffix in _STEPS:
         # 1023.95 MiB would print as "1,024 MiB": go up one unit when rounding to three digits gets there.
         if size >= unit * Fraction(9995, 10000):
-            return f"{sign}{_three_digits(Fraction(size) / unit)} {suffix}"
-    return f"{sign}{_three_digits(Fraction(size))} B"
+            return f"{sign}{_three_digits(size / unit)} {suffix}"
+    return f"{sign}{_three_digits(size)} B"
 
 
 def format_count(count: int) -> str:

@@ -10,7 +10,7 @@ from kvviz.devices import devices
 from kvviz.scenario import OPTIONAL, WEIGHT_DTYPES, Scenario, changed_fields, kv_dtypes
 from kvviz.text import Lang, Message, Text
 from kvviz.text import sizing as text
-from kvviz.ui import state
+from kvviz.ui import show, state
 
 TP_OPTIONS = ("auto", "1", "2", "4", "8", "16", "32")
 LABELS = {
@@ -23,6 +23,12 @@ LABELS = {
     "max_model_len": text.MAX_MODEL_LEN,
     "tp": text.TP,
 }
+
+
+def all_of(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
+    """The seven and, folded, the rest."""
+    seven(scenario, errors, lang)
+    more(scenario, errors, lang)
 
 
 def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
@@ -155,8 +161,8 @@ def more(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
 
 def _paste(lang: Lang) -> None:
     st.text_area(text.PASTE_BOX(lang), key="paste_box", height=220, placeholder='{"model_type": "llama", …}')
-    for line in st.session_state.get("paste_problem") or ():
-        st.error(line, icon=":material/error:")
+    if lines := st.session_state.get("paste_problem"):
+        show.lines(lines)
     st.text_input(text.PASTE_NAME(lang), key="paste_name", placeholder=text.PASTED_NAME(lang), max_chars=96)
     st.button(text.PASTE_APPLY(lang), on_click=state.use_pasted_config, type="primary")
     st.caption(text.PASTE_PRIVACY(lang))
@@ -180,7 +186,7 @@ def _error(errors: Mapping[str, Message], field: str, lang: Lang) -> None:
         return
     used = getattr(st.session_state["valid"], field)
     shown = format_count(used) if isinstance(used, int) else (text.AUTO(lang) if used is None else used)
-    st.error(f"{errors[field](lang)} {text.USED_INSTEAD(lang, value=shown)}", icon=":material/error:")
+    show.lines((f"{errors[field](lang)} {text.USED_INSTEAD(lang, value=shown)}",))
 
 
 def _with(value: str, options: list[str]) -> list[str]:

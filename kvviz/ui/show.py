@@ -1,5 +1,6 @@
 """How the pages show an answer: the sentence, the facts, a chart with its table, messages."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from kvviz.text import explain as why
 from kvviz.text import sizing as text
 from kvviz.ui import browser
 
+MOST_DETAILS = 12
 ENGINE = f"vLLM {vllm.VERSION}"
 VERDICTS = {"yes": ":green[:material/check_circle:]", "held-only": ":orange[◐]", "no": ":red[:material/cancel:]"}
 
@@ -101,20 +103,46 @@ def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: s
     # On a touch screen the mode bar is always there, on top of the chart.
     config = PLOTLY_CONFIG | {"displayModeBar": False} if browser.is_phone() else PLOTLY_CONFIG
     st.plotly_chart(figure, key=key, config=config, alt=alt)
+    table(rows, key=key, lang=lang)
+
+
+def table(rows: Sequence[Mapping[str, Any]], *, key: str, lang: Lang) -> None:
+    """The rows under a chart, folded."""
     with st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact"):
-        st.dataframe(list(rows), hide_index=True, alt=alt)
+        exact = {name: st.column_config.NumberColumn(format="localized") for name in rows[0]} if rows else {}
+        numbers = {n: c for n, c in exact.items() if all(isinstance(row[n], int | float) for row in rows)}
+        st.dataframe(list(rows), hide_index=True, column_config=numbers)
 
 
 def notes(of: Iterable[Note], lang: Lang) -> None:
     """What must be known beside the answer, a line each."""
     for note in of:
-        st.caption(f":orange[:material/info:] {note.message(lang)}")
+        st.caption(f":orange[:material/info:] {plain(note.message(lang))}")
+
+
+def rejected(lang: Lang) -> None:
+    """What the link that was opened said and could not be used."""
+    for message in st.session_state["rejected"]:
+        st.warning(f"{text.LINK_REJECTED(lang)}: {plain(message(lang))}", icon=":material/link_off:")
 
 
 def problem(error: KvvizError, lang: Lang) -> None:
-    """An expected failure: its lines, the first in bold."""
-    first, *rest = error.lines(lang)
-    st.error("\n".join([f"**{first}**", *(f"- `{line}`" for line in rest)]), icon=":material/error:")
+    """An expected failure: what to do, then every detail."""
+    lines(error.lines(lang))
+
+
+def lines(of: Sequence[str]) -> None:
+    """A message of one line, or a headline with a list of details; long lists are cut."""
+    first, *rest = map(plain, of)
+    shown = [f"- {line[:300]}" for line in rest[:MOST_DETAILS]]
+    if len(rest) > MOST_DETAILS:
+        shown.append(f"- … +{len(rest) - MOST_DETAILS}")
+    st.error("\n".join([first[:600], "", *shown]), icon=":material/error:")
+
+
+def plain(sentence: str) -> str:
+    """``sentence`` as it is: names and values from a config or a link must not become links or pictures."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", sentence)
 
 
 def why_this_number(sizing: Sizing, lang: Lang) -> None:

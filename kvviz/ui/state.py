@@ -88,13 +88,8 @@ def use_pasted_config() -> None:
     try:
         config = parse_config(pasted)
         architecture = read_config(config, name=name)
-        if not name:
-            given = config.get("_name_or_path")
-            name = (
-                given
-                if isinstance(given, str) and given.strip()
-                else architecture.class_name or text.PASTED_NAME(lang())
-            )
+        # Not the file's own _name_or_path: that is often a path of somebody's machine, and the name goes into links.
+        name = catalogue.safe_name(name or architecture.class_name or text.PASTED_NAME(lang()))
         packed = pack_config(config)
         scenario = st.session_state["valid"].with_changes(model=name, config=packed, revision="")
     except KvvizError as error:
@@ -102,6 +97,18 @@ def use_pasted_config() -> None:
         return
     st.session_state["pasted"][name] = packed
     put(scenario)
+
+
+def publish(scenario: Scenario) -> Scenario:
+    """Say which scenario the page shows, its revision filled in: the address bar will say so too."""
+    st.session_state["published"] = scenario
+    return scenario
+
+
+def published() -> Scenario:
+    """What the page shows, or what it was asked to show where it could not."""
+    scenario: Scenario = st.session_state.pop("published", st.session_state["valid"])
+    return scenario
 
 
 def query(scenario: Scenario) -> str:

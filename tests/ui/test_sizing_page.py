@@ -1,4 +1,4 @@
-"""The Sizing page as a script, in both languages: opens answered, takes links, says what is wrong and keeps the rest."""
+"""The Sizing page as a script, in both languages: opens answered, takes links, says what is wrong, keeps the rest."""
 
 import json
 from collections.abc import Callable
@@ -136,9 +136,9 @@ def test_a_typing_error_is_told_beside_and_loses_nothing(field: str, typed: str)
     assert app.text_input(key=field).value == typed
     assert len(app.error) == 1
     assert sentence(app) == before
-    app.text_input(key=field).input("512").run()
+    app.text_input(key=field).input("8192").run()
     assert not app.error
-    assert link(app)[field] == "512"
+    assert link(app)[field] == "8192"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def paste(app: AppTest, pasted: str, name: str = "") -> AppTest:
 def test_a_pasted_config_is_used_and_travels_in_the_link() -> None:
     app = paste(open_app(), json.dumps(CONFIG), "our model")
     # 2 x 10 layers x 4 heads x 128 x 2 B x 4,096 tokens
-    assert [m.value for m in app.metric][0] == format_bytes(2 * 10 * 4 * 128 * 2 * 4096)
+    assert next(m.value for m in app.metric) == format_bytes(2 * 10 * 4 * 128 * 2 * 4096)
     offered = link(app)
     assert offered["model"] == "our model"
     assert offered["config"] == pack_config(CONFIG)
