@@ -1,7 +1,7 @@
 """Plain attention: MHA, GQA and MQA under all their field names, windows, chunks, per-layer heads, shared caches."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields
@@ -26,7 +26,7 @@ LAYER_TYPES: dict[str, Kind] = {
 """Entries of ``layer_types`` and ``layers_block_type``, and what such a layer keeps."""
 
 HEAD_NAMES = ("num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads", "decoder_attention_heads")
-HIDDEN_NAMES = ("hidden_size", "n_embd", "d_model", "model_dim")
+HIDDEN_NAMES = ("hidden_size", "n_embd", "n_embed", "d_model", "model_dim")
 LAYER_NAMES = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_transformer_layers")
 # vLLM's order (transformers_utils/config.py:56-63).
 KV_HEAD_NAMES = ("n_head_kv", "num_kv_heads", "num_key_value_heads", "num_attention_groups")
@@ -77,7 +77,8 @@ def read_attention(text: Fields) -> tuple[Layer, ...]:
         return _read_listed_heads(text, layers)
     kinds = layer_kinds(text, layers)
     attention = read_heads(text, kinds)
-    return share(text, tuple(attention.layer(kind) for kind in kinds))
+    plain = tuple(attention.layer(kind) for kind in kinds)
+    return share(text, _override(text, plain))
 
 
 def layer_count(text: Fields, *names: str) -> int:
@@ -103,7 +104,8 @@ def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
     more = draft_layers(text)
     listed = listed_kinds(text, "layer_types", layers, more=more)
     if listed is not None:
-        return listed
+        # The class forces Gemma 4's last layer to see everything, whatever the list says.
+        return (*listed[:-1], "full") if text.model_type.startswith("gemma4") and listed else listed
     hybrid = text.numbers("hybrid_layer_pattern", length=layers, more=more, high=1)
     if hybrid is not None:
         return choose("window", (bool(sliding) for sliding in hybrid))
@@ -115,7 +117,8 @@ def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
         return choose("full", (True for _ in range(layers)))
     pattern = _pattern(text)
     if pattern:
-        return choose("window", (pattern[i % len(pattern)] == "L" for i in range(layers)))
+        last = layers - 1 if text.model_type.startswith("gemma4") else layers
+        return choose("window", (pattern[i % len(pattern)] == "L" and i != last for i in range(layers)))
     first = text.find("max_window_layers", low=0, high=MAX_LAYERS) or 0
     return choose("window", (i >= first for i in range(layers)))
 
@@ -185,7 +188,7 @@ def read_heads(text: Fields, kinds: tuple[Kind, ...]) -> Attention:
     common = Heads(
         kv_heads=kv_heads(text, heads),
         key_dim=(dim := head_dim(text, heads)),
-        value_dim=text.find("v_head_dim", term="value_dim") or dim if text.has("hybrid_layer_pattern") else dim,
+        value_dim=_value_dim(text, dim),
     )
     full = _full_heads(text, common).full()
     window = _window_heads(text, common)
@@ -225,6 +228,8 @@ def kv_heads(text: Fields, heads: int) -> int:
     """Heads whose keys and values are stored; the query heads where the file does not say."""
     if text.flag("multi_query") and not text.flag("new_decoder_architecture"):
         return text.derive("kv_heads", 1, "multi_query")
+    if text.value("attention_head_type") == "multiquery":  # SantaCoder's first files
+        return text.derive("kv_heads", 1, "attention_head_type = multiquery")
     attention = text.part("attn_config", defaults=text.defaults)
     if attention is not None:  # MPT, DBRX
         if attention.word("attn_type") == "multiquery_attention":
@@ -238,13 +243,13 @@ def kv_heads(text: Fields, heads: int) -> int:
 
 def head_dim(text: Fields, heads: int) -> int:
     """Size of one head: explicit first, else hidden size over heads."""
-    explicit = text.find("head_dim", low=0)  # 0 stands for "not given" in some files
-    if explicit:
-        return explicit
+    given = text.find("head_dim", low=0) if "head_dim" in text.data else None  # 0 stands for "not given" in some files
+    if given:
+        return given
     # kv_channels is a head size for these families only: Zamba 2 carries the field with another meaning.
     own = ("kv_channels",) if text.model_type in ("qwen", "chatglm", "jetmoe") else ()
     named = text.find("hidden_size_per_head", "attention_head_dim", "d_kv", *own, term="head_dim")
-    if named:
+    if named or (named := text.find("head_dim", low=0)):  # what the file names comes before what the class supplies
         return named
     hidden = text.need(*HIDDEN_NAMES, term="hidden_size")
     if projected := text.find("attention_projection_size"):  # Yuan 2
@@ -253,6 +258,12 @@ def head_dim(text: Fields, heads: int) -> int:
         text.problem(texts.OUT_OF_BOUNDS, HIDDEN_NAMES[0], low=heads, high=heads * heads, value=hidden)
         return 1
     return text.derive("head_dim", hidden // heads, f"hidden_size // num_attention_heads = {hidden} // {heads}")
+
+
+def _value_dim(text: Fields, key_dim: int) -> int:
+    """MiMo-V2's values are narrower than its keys; elsewhere ``v_head_dim`` belongs to latent attention."""
+    own = text.has("hybrid_layer_pattern") or text.model_type.startswith("mimo_v2")
+    return (text.find("v_head_dim", term="value_dim") if own else None) or key_dim
 
 
 def _full_heads(text: Fields, common: Heads) -> Heads:
@@ -301,6 +312,34 @@ def share(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
     return layers
 
 
+def _override(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """``per_layer_config`` of transformers 5: heads and head size of single layers, by layer number."""
+    overrides = text.part("per_layer_config")
+    if overrides is None:
+        return layers
+    changed = list(layers)
+    for name in overrides.data:
+        own = overrides.part(name)
+        index = int(name) if name.isascii() and name.isdigit() and len(name) < 6 else len(layers)
+        if index >= len(layers):
+            overrides.problem(texts.OUTSIDE_LAYERS, name, value=name[:40], layers=len(layers))
+        elif own is not None:
+            heads, dim = own.find("num_key_value_heads", term="kv_heads"), own.find("head_dim")
+            changed[index] = tuple(_with_heads(cache, heads, dim) for cache in layers[index])
+    return tuple(changed)
+
+
+def _with_heads(cache: LayerCache, heads: int | None, dim: int | None) -> LayerCache:
+    if not isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention):
+        return cache
+    return replace(
+        cache,
+        kv_heads=heads or cache.kv_heads,
+        key_dim=dim or cache.key_dim,
+        value_dim=dim or cache.value_dim,
+    )
+
+
 def _read_blocks(text: Fields, layers: int) -> tuple[Layer, ...]:
     """Nemotron-NAS: each block says how many query heads share one KV head, or that it has no attention."""
     heads = query_heads(text)
@@ -320,7 +359,11 @@ def _block(block: Fields, heads: int, dim: int, common: int) -> Layer:
             attention.problem(texts.NOT_DIVISIBLE, "n_heads_in_group", value=heads, divisor=per_head)
         listed = max(1, heads // per_head)
         attention.derive("kv_heads", listed, f"num_attention_heads / n_heads_in_group = {heads} / {per_head}")
-    return (Heads(kv_heads=listed or common, key_dim=dim, value_dim=dim).full(),)
+    heads_of_block = Heads(kv_heads=listed or common, key_dim=dim, value_dim=dim)
+    window = attention.find("window_length", term="window_tokens", high=MAX_TOKENS)
+    if window is None:
+        return (heads_of_block.full(),)
+    return (SlidingWindow(kv_heads=listed or common, key_dim=dim, value_dim=dim, window_tokens=window),)
 
 
 def _read_listed_heads(text: Fields, layers: int) -> tuple[Layer, ...]:

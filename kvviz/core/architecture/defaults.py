@@ -61,17 +61,6 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
         "decoder_attention_heads": 16,
         "d_model": 1024,
     },
-    "beam": _row(
-        52,
-        5120,
-        48,
-        151_936,
-        8192,
-        num_key_value_heads=8,
-        sliding_window=512,
-        head_dim=128,
-        sliding_window_pattern="LLLLLG",
-    ),
     "bigbird_pegasus": {
         "vocab_size": 96103,
         "max_position_embeddings": 4096,
@@ -158,7 +147,6 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
         "conv_kernel": 4,
     },
     "flex_olmo": _row(32, 4096, 32, 100_352, 4096),
-    "flint": _row(49, 2048, 32, 150_144, 262_144, num_key_value_heads=4, sliding_window=513, head_dim=128),
     "florence2_language": {
         "vocab_size": 50265,
         "max_position_embeddings": 1024,
@@ -318,17 +306,6 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
     "kimi_linear": _row(
         27, 2304, 32, 163_840, 1_048_576, kv_lora_rank=512, qk_rope_head_dim=64, linear_conv_kernel_dim=4
     ),
-    "kolibri1": _row(
-        50,
-        2560,
-        48,
-        128_000,
-        262_144,
-        num_key_value_heads=4,
-        sliding_window=513,
-        head_dim=128,
-        sliding_window_pattern="LLLLG",
-    ),
     "kyutai_speech_to_text": _row(48, 2048, 32, 4001, 750, sliding_window=375),
     "laguna": _row(
         40,
@@ -423,7 +400,6 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
         head_dim=128,
         sliding_window_pattern="G",
     ),
-    "mimo_v2_flash": _row(48, 4096, 64, 152_576, 131_072, num_key_value_heads=4, head_dim=192),
     "minicpm3": _row(62, 2560, 40, 73_448, 32_768, kv_lora_rank=256, qk_nope_head_dim=64, qk_rope_head_dim=32),
     "minimax": _row(32, 4096, 32, 32_000, 131_072, num_key_value_heads=8),
     "minimax_m2": _row(62, 3072, 48, 200_064, 196_608, num_key_value_heads=8, head_dim=128),

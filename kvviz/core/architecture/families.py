@@ -27,21 +27,21 @@ from kvviz.core.architecture.state import (
 PLAIN_TYPES = """
 llama mistral mixtral ministral ministral3 mistral4 codellama yi aquila xverse arcee solar decilm deci nemotron-nas
 qwen qwen2 qwen2_moe qwen3 qwen3_moe qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text qwen3_vl_text qwen3_vl_moe_text
-qwen3_omni_moe_text dots1 dots_ocr internlm internlm2 internlm3 orion skywork telechat telechat2 telechat3 teleflm
-gemma gemma2 gemma3_text gemma3n_text gemma4_text gemma4_unified_text vaultgemma diffusion_gemma_text
-gpt2 gpt_neo gpt_neox gpt_neox_japanese gptj gpt_bigcode gpt_oss codegen starcoder2 openai-gpt ctrl xglm biogpt cpmant
-phi phi-msft phi3 phi3_v phi3small phi4mm phi4_multimodal phimoe opt bloom mpt dbrx persimmon fuyu stablelm
-stablelm_epoch falcon RefinedWeb RefinedWebModel chatglm glm glm4 glm4_moe glm4_moe_lite glm4v_text glm4v_moe_text
-glm_ocr_text minicpm minicpmv minicpmo baichuan cohere cohere2 cohere2_moe cohere_compass_text olmo olmo2 olmo3 olmoe
-flex_olmo granite granitemoe granitemoeshared granite_swa granitemoe_swa granite4_vision_text granite_docling_text
-nemotron openelm exaone exaone4 exaone_moe smollm3 apertus apertus1p5_text ernie4_5 ernie4_5_moe ernie4_5_vl_moe_text
-ernie4_5_vl_text hunyuan hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hy_v3 hyperclovax seed_oss bitnet helium
-diffllama jais jais2 jetmoe grok-1 grok-2 arctic llama4_text mimo mimo_v2 mimo_v2_flash minimax_m2 minimax_m3
-minimax_m3_vl_text step3_text step3p5 step3p7 afmoe cwm ouro bailing_moe bailing_moe_v2 plamo plamo3 modernbert-decoder
-nanochat solar_open sarvam_moe iquestcoder mellum laguna beam chameleon emu3_text_model aria_text moshi
-paddleocr_vl_text idefics molmo molmo2_text doge dia_decoder kyutai_speech_to_text voxtral_realtime_text
-deepseek deepseek_v2 deepseek_v3 deepseek_v32 deepseek_ocr2_text kimi_k2 glm_moe_dsa axk1 pangu_ultra_moe pangu_pro_moe
-sarvam_mla youtu youtu_vl longcat_flash_mtp cosmos3_edge_text muse_glimmer_text muse_spark_text flint kolibri1
+qwen3_omni_moe_text dots1 dots_ocr internlm internlm2 internlm3 orion skywork telechat telechat2 teleflm gemma gemma2
+gemma3_text gemma3n_text gemma4_text gemma4_unified_text vaultgemma gpt2 gpt_neo gpt_neox gpt_neox_japanese gptj
+gpt_bigcode gpt_oss codegen starcoder2 openai-gpt ctrl xglm biogpt cpmant phi phi-msft mixformer-sequential phi3
+phi3_v phi3small phi4mm phi4_multimodal phimoe opt bloom mpt dbrx persimmon fuyu stablelm stablelm_epoch falcon
+RefinedWeb RefinedWebModel chatglm glm glm4 glm4_moe glm4_moe_lite glm4v_text glm4v_moe_text glm_ocr_text minicpm
+minicpmv minicpmo baichuan cohere cohere2 cohere2_moe cohere_compass_text olmo olmo2 olmo3 olmoe flex_olmo granite
+granitemoe granitemoeshared granite_swa granitemoe_swa granite4_vision_text granite_docling_text nemotron openelm
+exaone exaone4 exaone_moe smollm3 apertus apertus1p5_text ernie4_5 ernie4_5_moe ernie4_5_vl_moe_text ernie4_5_vl_text
+hunyuan hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hy_v3 hyperclovax seed_oss bitnet helium diffllama jais jais2
+jetmoe grok-1 grok-2 arctic llama4_text mimo mimo_v2 mimo_v2_flash minimax_m2 minimax_m3 minimax_m3_vl_text step3_text
+step3p5 step3p7 afmoe cwm bailing_moe bailing_moe_v2 plamo modernbert-decoder nanochat solar_open sarvam_moe
+iquestcoder mellum laguna beam chameleon emu3_text_model aria_text moshi paddleocr_vl_text idefics molmo molmo2_text
+doge dia_decoder kyutai_speech_to_text voxtral_realtime_text deepseek deepseek_v2 deepseek_v3 deepseek_v32
+deepseek_ocr2_text kimi_k2 glm_moe_dsa axk1 pangu_ultra_moe pangu_pro_moe sarvam_mla youtu youtu_vl longcat_flash_mtp
+cosmos3_edge_text muse_glimmer_text muse_spark_text flint kolibri1
 """
 
 READERS: dict[str, Reader] = {
@@ -92,6 +92,13 @@ READERS: dict[str, Reader] = {
 
 ALIASES = {
     "mllama": "mllama_text_model",
+    "llava": "llama",
+    "llava_llama": "llama",
+    "llava_mistral": "mistral",
+    "llava_qwen": "qwen2",
+    "emu3": "emu3_text_model",
+    "kimi_k25": "deepseek_v3",
+    "GPT2LMHeadCustomModel": "gpt2",
     "RW": "falcon",
     "LLaMA": "llama",
     "Longcat": "longcat_flash",
@@ -110,7 +117,6 @@ ALIASES = {
     "MiniMaxM3Sparse": "minimax_m3",
     "MarianMT": "marian",
     "NllbMoe": "nllb-moe",
-    "Rwkv": "rwkv5",
     "AquilaChat": "aquila",
 }
 """Model types and bare class names that do not follow from the family's name."""

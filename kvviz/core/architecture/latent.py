@@ -5,6 +5,8 @@ from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields
 from kvviz.core.cache import CompressedAttention, IndexerKeys, LatentAttention, Layer
 from kvviz.text import config as texts
 
+LATENT_NAMES = ("kv_lora_rank", "attention_kv_lora_dim")
+ROPE_NAMES = ("qk_rope_head_dim", "attention_qk_rope_dim")
 COMPRESSED_TYPES = {
     "sliding_attention": 0,
     "compressed_sparse_attention": 4,
@@ -22,14 +24,14 @@ def read_decoder(text: Fields, root: Fields) -> tuple[Layer, ...]:
 
 def is_latent(text: Fields) -> bool:
     """True if the file gives a latent and does not switch it off."""
-    return text.flag("use_mla", default=True) and bool(text.find("kv_lora_rank", term="latent_dim", low=0))
+    return text.flag("use_mla", default=True) and bool(text.find(*LATENT_NAMES, term="latent_dim", low=0))
 
 
 def latent_cache(text: Fields) -> LatentAttention:
     """One vector a token. ``head_dim`` and the KV heads of such files say nothing about the cache."""
     return LatentAttention(
-        latent_dim=text.need("kv_lora_rank", term="latent_dim"),
-        rope_dim=text.need("qk_rope_head_dim", term="rope_dim", low=0),
+        latent_dim=text.need(*LATENT_NAMES, term="latent_dim"),
+        rope_dim=text.need(*ROPE_NAMES, term="rope_dim", low=0),
     )
 
 

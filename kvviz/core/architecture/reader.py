@@ -112,7 +112,8 @@ def _read(config: Json, name: str) -> tuple[Architecture, Log]:
     layers = READERS[family](text, root)
     architecture = _architecture(text, root, family, layers)
     if root.log.problems:
-        raise ConfigError(Message(texts.CANNOT_READ), problems=tuple(dict.fromkeys(root.log.problems)))
+        problems = {(problem.path, str(problem.message)): problem for problem in root.log.problems}
+        raise ConfigError(Message(texts.CANNOT_READ), problems=tuple(problems.values()))
     return architecture, root.log
 
 

@@ -321,9 +321,14 @@ def read_kimi_linear(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """Kimi Delta Attention; ``full_attn_layers`` counts from 1."""
     layers = layer_count(text)
     linear = text.part("linear_attn_config")
-    if linear is None:
-        text.problem(texts.MISSING, "linear_attn_config", names="linear_attn_config")
-        return ()
+    if linear is None:  # as transformers 5 writes it
+        kinds = listed_kinds(text, "layer_types", layers)
+        if kinds is None:
+            text.problem(texts.MISSING, "linear_attn_config", names="linear_attn_config, layer_types")
+            return ()
+        heads, dim = text.need("linear_num_heads", term="state_heads"), text.need("linear_head_dim")
+        columns = _kernel(text, "linear_conv_kernel_dim")
+        return _hybrid(text, kinds, _kda_state(heads=heads, dim=dim, columns=columns, bounded=False))
     full = _layer_numbers(linear, "full_attn_layers", layers, first=1)
     states = _layer_numbers(linear, "kda_layers", layers, first=1)
     if full is None and states is None:
