@@ -3,23 +3,54 @@
 from kvviz.core.architecture.model import Architecture
 from kvviz.core.cache import CompressedAttention
 from kvviz.core.dtypes import ALIASES, KV_DTYPES, KvDtype
+from kvviz.core.errors import ScenarioError
 from kvviz.text import Message
-from kvviz.text import engine as text
+from kvviz.text import config as texts
+from kvviz.text import engine as engine_texts
 
 
-def resolve_kv_dtype(architecture: Architecture, setting: str) -> tuple[KvDtype, Message]:
-    """``setting`` as a cache type: ``auto`` follows the checkpoint's cache scheme, else the model's own type.
+def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = "vllm") -> tuple[KvDtype, Message]:
+    """``setting`` as a cache type, and why. ``auto`` follows the checkpoint's cache scheme, else the model's own type.
 
-    vLLM 0.33: ``utils/torch_utils.py:443-516``, ``attention.py:281-291``. Weight types play no part.
+    vLLM 0.33: ``utils/torch_utils.py:443-516``, ``attention.py:281-291``; SGLang follows ``kv_cache_quant_algo`` only,
+    llama.cpp keeps f16 and transformers the model's type. Weight types play no part. How an engine then lays the type
+    out (packed records of sparse latent caches) is the engine's own rule.
+
+    Raises ScenarioError for a name that ``engine`` does not offer.
     """
     if any(isinstance(cache, CompressedAttention) for layer in architecture.layers for cache in layer):
-        return KV_DTYPES[architecture.dtype], Message(text.DTYPE_PACKED)
+        return _model_dtype(architecture), Message(engine_texts.DTYPE_PACKED)
     if setting != "auto":
-        return KV_DTYPES[ALIASES.get(setting, setting)], Message(text.DTYPE_CHOSEN)
-    if scheme := architecture.kv_scheme:
-        return KV_DTYPES[scheme.dtype], Message(text.DTYPE_FROM_SCHEME, {"path": scheme.path})
+        return _named(setting, engine), Message(engine_texts.DTYPE_CHOSEN)
+    if engine == "llama.cpp":
+        return KV_DTYPES["fp16"], Message(texts.DTYPE_F16)
+    scheme = architecture.kv_scheme
+    if scheme is not None and _follows(engine, scheme.path):
+        return KV_DTYPES[scheme.dtype], Message(engine_texts.DTYPE_FROM_SCHEME, {"path": scheme.path})
+    if engine == "transformers" and architecture.dtype == "fp32":
+        return KV_DTYPES["fp32"], Message(engine_texts.DTYPE_FROM_MODEL, {"path": architecture.dtype_where})
     if architecture.dtype == "fp32":
-        return KV_DTYPES["bf16"], Message(text.DTYPE_FROM_FP32)
+        return KV_DTYPES["bf16"], Message(engine_texts.DTYPE_FROM_FP32)
     if not architecture.dtype_where:
-        return KV_DTYPES[architecture.dtype], Message(text.DTYPE_NOT_GIVEN)
-    return KV_DTYPES[architecture.dtype], Message(text.DTYPE_FROM_MODEL, {"path": architecture.dtype_where})
+        return KV_DTYPES[architecture.dtype], Message(engine_texts.DTYPE_NOT_GIVEN)
+    return KV_DTYPES[architecture.dtype], Message(engine_texts.DTYPE_FROM_MODEL, {"path": architecture.dtype_where})
+
+
+def _named(setting: str, engine: str) -> KvDtype:
+    dtype = KV_DTYPES.get(ALIASES.get(setting, setting))
+    if dtype is None or engine not in dtype.engines:
+        choices = ["auto", *(name for name, offered in KV_DTYPES.items() if engine in offered.engines)]
+        values = {"name": setting[:40], "engine": engine, "choices": ", ".join(choices)}
+        raise ScenarioError(Message(texts.DTYPE_UNKNOWN, values), field="kv_dtype")
+    return dtype
+
+
+def _follows(engine: str, path: str) -> bool:
+    """Whether ``engine`` reads the cache type from the field at ``path``."""
+    if engine == "sglang":
+        return path.endswith("kv_cache_quant_algo")
+    return engine in ("vllm", "tensorrt-llm")
+
+
+def _model_dtype(architecture: Architecture) -> KvDtype:
+    return KV_DTYPES["bf16" if architecture.dtype == "fp32" else architecture.dtype]

@@ -42,6 +42,10 @@ CANNOT_READ = Text(
     en="This config.json cannot be read. Correct the fields below.",
     ja="この config.json は読み取れません。次の項目を直してください。",
 )
+CANNOT_READ_OF = Text(
+    en="The config.json of {name} cannot be read. Correct the fields below.",
+    ja="{name} の config.json は読み取れません。次の項目を直してください。",
+)
 UNKNOWN_ARCHITECTURE = Text(
     en="kvviz has no rules for {architecture}, so it gives no number.",
     ja="{architecture} の規則がないため、kvviz は数値を示しません。",
@@ -171,4 +175,15 @@ ENCODER_TOKENS = Text(
 ONE_IMAGE = Text(
     en="One image per request is counted: {tokens} tokens in the cross-attention layers.",
     ja="1 リクエストにつき画像 1 枚、クロスアテンション層に {tokens} トークンとして数えています。",
+)
+
+# --- Cache types ---------------------------------------------------------------------------------------------------
+
+DTYPE_UNKNOWN = Text(
+    en="{engine} has no cache type {name}: use one of {choices}.",
+    ja="{engine} にキャッシュの型 {name} はありません。{choices} から選んでください。",
+)
+DTYPE_F16 = Text(
+    en="llama.cpp keeps the cache in f16 unless told otherwise, whatever the model's type.",
+    ja="llama.cpp は指定がなければ、モデルの型によらずキャッシュを f16 で保持します。",
 )

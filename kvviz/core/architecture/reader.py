@@ -15,6 +15,8 @@ from kvviz.text import config as texts
 
 MAX_BYTES = MIB
 MAX_DEPTH = 64
+MAX_PROBLEMS = 100
+"""Fields of an unknown architecture that are named."""
 
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
 """Where a multimodal file keeps its language model; sizes at the top level may be the vision tower's."""
@@ -86,35 +88,29 @@ def read_config(config: Json, *, name: str = "") -> Architecture:
 
 def used_fields(config: Json) -> dict[str, Json]:
     """``config`` reduced to the fields that were read: it reads the same, and is small enough for a link."""
-    _, log = _read(config, "")
-    assert isinstance(config, dict)  # noqa: S101 - else _read had raised
+    _, root = _read(config, "")
     reduced: dict[str, Json] = {}
-    for path in log.reads:
-        _copy(config, reduced, path)
+    for path in root.log.reads:
+        _copy(root.data, reduced, path)
     return reduced
 
 
-def _read(config: Json, name: str) -> tuple[Architecture, Log]:
+def _read(config: Json, name: str) -> tuple[Architecture, Fields]:
     if not isinstance(config, dict):
         raise ConfigError(Message(texts.NOT_AN_OBJECT_FILE, {"kind": kind_of(config)}))
     root = Fields(data=config)
-    text = _text_part(root)
-    family = _family(text, root)
+    found = _text_part(root)
+    family = _family(found, root)
     if family is None:
-        raise _unknown(text, root, name)
-    text = Fields(
-        data=text.data,
-        log=root.log,
-        path=text.path,
-        model_type=family,
-        defaults=class_defaults(family, nested=bool(text.path)),
-    )
-    layers = READERS[family](text, root)
-    architecture = _architecture(text, root, family, layers)
+        raise _unknown(found, root)
+    defaults = class_defaults(family, nested=bool(found.path))
+    text = Fields(data=found.data, log=root.log, path=found.path, model_type=family, defaults=defaults)
+    architecture = _architecture(text, root, family, READERS[family](text, root))
     if root.log.problems:
         problems = {(problem.path, str(problem.message)): problem for problem in root.log.problems}
-        raise ConfigError(Message(texts.CANNOT_READ), problems=tuple(problems.values()))
-    return architecture, root.log
+        headline = Message(texts.CANNOT_READ_OF, {"name": shown(name)}) if name else Message(texts.CANNOT_READ)
+        raise ConfigError(headline, problems=tuple(problems.values()))
+    return architecture, root
 
 
 def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, ...]) -> Architecture:
@@ -183,14 +179,14 @@ def _class_names(part: Fields) -> tuple[str, ...]:
     return tuple(n for n in names[:8] if isinstance(n, str)) if isinstance(names, list) else ()
 
 
-def _unknown(text: Fields, root: Fields, name: str) -> UnknownArchitectureError:
+def _unknown(text: Fields, root: Fields) -> UnknownArchitectureError:
     """Names the fields that were not understood; no number is given."""
-    called = next((str(v) for v in (root.data.get("model_type"), *_class_names(root)) if isinstance(v, str)), "")
+    named = [name for name in (root.value("model_type"), *_class_names(root)) if isinstance(name, str) and name]
     not_understood = Message(texts.NOT_UNDERSTOOD)
-    fields = [Problem(message=not_understood, path=json_path((*text.path, str(key)))) for key in text.data]
-    architecture = shown(called) if called else texts.NO_ARCHITECTURE
+    problems = [Problem(message=not_understood, path=json_path((*text.path, str(key)))) for key in text.data]
     return UnknownArchitectureError(
-        Message(texts.UNKNOWN_ARCHITECTURE, {"architecture": architecture}), problems=tuple(fields[:100])
+        Message(texts.UNKNOWN_ARCHITECTURE, {"architecture": shown(named[0]) if named else texts.NO_ARCHITECTURE}),
+        problems=tuple(problems[:MAX_PROBLEMS]),
     )
 
 
@@ -295,11 +291,17 @@ def _depth_exceeds(config: Json, limit: int) -> bool:
 def _copy(source: Json, target: Json, path: Path) -> None:
     """Copies the value at ``path``: scalars and plain lists whole, of objects only the frame."""
     for step in path[:-1]:
-        source, target = source[step], target[step]  # type: ignore[index]
-    value = source[path[-1]]  # type: ignore[index]
+        source, target = _at(source, step), _at(target, step)
+    value = _at(source, path[-1])
     if isinstance(value, dict):
         value = {}
     elif isinstance(value, list):
         value = [{} if isinstance(item, dict) else item for item in value]
-    if isinstance(target, list) or path[-1] not in target:  # type: ignore[operator]
-        target[path[-1]] = value  # type: ignore[index]
+    if isinstance(target, dict):
+        target.setdefault(path[-1], value)
+
+
+def _at(value: Json, step: str | int) -> Json:
+    if isinstance(value, dict):
+        return value[step]
+    return value[step] if isinstance(value, list) and isinstance(step, int) else None
