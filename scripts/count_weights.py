@@ -145,7 +145,7 @@ def build(config: Mapping[str, Any]) -> transformers.PreTrainedModel:
     cls = find_class(config)
     try:
         with torch.device("meta"):
-            return cls(cls.config_class.from_dict(_plain(config)))  # type: ignore[union-attr]
+            return cls(cls.config_class.from_dict(_plain(config)))
     except Exception as error:  # whatever a library raises about a file it cannot use, the answer is "not counted"
         raise NotCountedError("refused") from error
 
@@ -162,7 +162,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401  JSON comes out as it went in
 def linear_matrices(model: nn.Module) -> Iterator[Matrix]:
     """Every linear weight once. A head tied to the input embedding is that embedding, not a linear weight."""
     parts = [m for m in model.modules() if isinstance(m, transformers.PreTrainedModel)]
-    heads = {id(head) for part in parts if (head := part.get_output_embeddings()) is not None}  # type: ignore[no-untyped-call]
+    heads = {id(head) for part in parts if (head := part.get_output_embeddings()) is not None}
     seen = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
     for path, module in model.named_modules():
         for name, tensor in module.named_parameters(recurse=False):
@@ -343,7 +343,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--configs", type=Path, default=CONFIGS)
     parser.add_argument("--out", type=Path, default=OUT)
     chosen = parser.parse_args(arguments)
-    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.logging.set_verbosity_error()
     facts = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     rows = {}
     for path in sorted(chosen.configs.glob("*--*.json")):

@@ -7,7 +7,7 @@ MIB = 1024**2
 GIB = 1024**3
 TIB = 1024**4
 
-_STEPS = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
+_STEPS: tuple[tuple[int, str], ...] = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
 
 
 def format_bytes(count: int | Fraction) -> str:
