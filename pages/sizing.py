@@ -17,28 +17,31 @@ scenario, errors = state.read()
 phone = browser.is_phone()
 embedded = st.context.is_embedded
 
+sizing = problem = None
+try:
+    resolved = resolve(scenario)
+    scenario = state.publish(resolved.scenario)
+    sizing = size(resolved.architecture, scenario, weights=resolved.weights)
+except KvvizError as error:
+    problem = error
+
 # The answer comes first on a phone, with the controls folded under one line that says what they are set to.
 if embedded:
     answer = below = st.container()
 elif phone:
     answer = st.container()
     with st.expander(show.summary(scenario, lang), key="change", icon=":material/tune:"):
-        controls.all_of(scenario, errors, lang)
+        controls.all_of(scenario, sizing, errors, lang)
     below = st.container()
 else:
     left, answer = st.columns([1, 2], gap="large")
     with left:
-        controls.all_of(scenario, errors, lang)
+        controls.all_of(scenario, sizing, errors, lang)
     below = answer
 
-sizing = None
 with answer:
     show.rejected(lang)
-    try:
-        resolved = resolve(scenario)
-        scenario = state.publish(resolved.scenario)
-        sizing = size(resolved.architecture, scenario, weights=resolved.weights)
-    except KvvizError as problem:
+    if problem is not None:
         show.problem(problem, lang)
 
 if sizing is not None and not embedded:

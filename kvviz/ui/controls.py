@@ -8,6 +8,7 @@ from kvviz import catalogue
 from kvviz.core.units import format_count
 from kvviz.devices import devices
 from kvviz.scenario import OPTIONAL, WEIGHT_DTYPES, Scenario, changed_fields, kv_dtypes
+from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import sizing as text
 from kvviz.ui import show, state
@@ -25,9 +26,12 @@ LABELS = {
 }
 
 
-def all_of(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
-    """The seven and, folded, the rest."""
+def all_of(scenario: Scenario, sizing: Sizing | None, errors: Mapping[str, Message], lang: Lang) -> None:
+    """The seven and, folded, the rest. ``sizing`` says what ``auto`` came to, where there is an answer."""
     seven(scenario, errors, lang)
+    if sizing is not None and scenario.kv_dtype == "auto":
+        reason = show.plain(sizing.kv_dtype_reason(lang))
+        st.caption(text.RESOLVED_TO(lang, name=sizing.kv_dtype.name, reason=reason))
     more(scenario, errors, lang)
 
 

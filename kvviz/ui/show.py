@@ -142,7 +142,9 @@ def lines(of: Sequence[str]) -> None:
 
 def plain(sentence: str) -> str:
     """``sentence`` as it is: names and values from a config or a link must not become links or pictures."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", sentence)
+    # Bare addresses become links even where every sign is escaped: an invisible space parts them.
+    parted = re.sub(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", "\u200b", sentence)
+    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", parted)
 
 
 def why_this_number(sizing: Sizing, lang: Lang) -> None:
