@@ -5,47 +5,38 @@ import streamlit as st
 from kvviz.charts.growth import growth_alt, growth_figure, growth_rows
 from kvviz.charts.layers import layer_rows, layer_strip_svg
 from kvviz.charts.ledger import ledger_alt, ledger_figure, ledger_rows
-from kvviz.core.errors import KvvizError
-from kvviz.export import all_notes
-from kvviz.resolve import resolve
-from kvviz.sizing import size
 from kvviz.text import sizing as text
 from kvviz.ui import browser, controls, show, state
+from kvviz.ui.answer import answer
 
 lang = state.lang()
-scenario, errors = state.read()
 phone = browser.is_phone()
-embedded = st.context.is_embedded
-
-sizing = problem = None
-try:
-    resolved = resolve(scenario)
-    scenario = state.publish(resolved.scenario)
-    sizing = size(resolved.architecture, scenario, weights=resolved.weights)
-except KvvizError as error:
-    problem = error
+embedded = bool(st.context.is_embedded)
+answered = answer(*state.read())
+scenario, sizing = state.publish(answered.scenario), answered.sizing
 
 # The answer comes first on a phone, with the controls folded under one line that says what they are set to.
 if embedded:
-    answer = below = st.container()
+    top = below = st.container()
 elif phone:
-    answer = st.container()
+    top = st.container()
     with st.expander(show.summary(scenario, lang), key="change", icon=":material/tune:"):
-        controls.all_of(scenario, sizing, errors, lang)
+        controls.all_of(answered, lang)
     below = st.container()
 else:
-    left, answer = st.columns([1, 2], gap="large")
+    left, top = st.columns([1, 2], gap="large")
     with left:
-        controls.all_of(scenario, sizing, errors, lang)
-    below = answer
+        controls.all_of(answered, lang)
+    below = top
 
-with answer:
+with top:
     show.rejected(lang)
-    if problem is not None:
-        show.problem(problem, lang)
+    show.out_of_sight(answered, lang, everything=phone or embedded)
+    if answered.problem is not None:
+        show.lines(answered.problem.lines(lang))
 
 if sizing is not None and not embedded:
-    with answer:
+    with top:
         show.answer(sizing, lang)
         show.facts(sizing, lang)
         if sizing.budget is not None:
@@ -56,7 +47,7 @@ if sizing is not None and not embedded:
 if sizing is not None:
     with below:
         if not embedded:
-            show.notes((*resolved.notes, *all_notes(sizing)), lang)
+            show.notes(answered.notes, lang)
             st.markdown(f"**{text.GROWTH(lang)}**")
         figure = growth_figure(sizing, lang)
         show.chart(figure, growth_rows(sizing, lang), alt=growth_alt(sizing, lang), key="growth", lang=lang)

@@ -130,7 +130,7 @@ def growth_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             hovertemplate=f"{_requests(one.requests, lang)}: %{{y:.3~g}} GiB<extra></extra>",
             meta=f"requests-{one.requests}",
         )
-    _mark_crossings(figure, g)
+    _mark_crossings(figure, g, top_bytes)
     _mark_here(figure, sizing, g, here_bytes, top_bytes, lang)
     _shade_beyond(figure, sizing, g, lang)
 
@@ -255,10 +255,12 @@ def _level(
     )
 
 
-def _mark_crossings(figure: go.Figure, g: Growth) -> None:
+def _mark_crossings(figure: go.Figure, g: Growth, top_bytes: Fraction) -> None:
     """A dot where a line meets the pool, with the length if there is room for the number."""
     if g.pool_bytes is None:
         return
+    under = g.pool_bytes - (g.weights_bytes or 0)
+    free_below = not 0 < under < top_bytes / 10  # the weights' own line may be just there
     previous = 0.0
     for one in g.lines:
         tokens = one.fit_tokens
@@ -268,7 +270,7 @@ def _mark_crossings(figure: go.Figure, g: Growth) -> None:
         # On a phone a number is about a sixth of the chart wide. Left of its line and above the pool's it is in
         # nobody's way if the steeper line is far enough; else it stands right of its line and below the pool's.
         left = (one is g.lines[0] and share > 0.2) or (share > 0.82 and share - previous > 0.18)
-        roomy = left or (share - previous > 0.05 and share < 0.82)
+        roomy = left or (free_below and share - previous > 0.05 and share < 0.82)
         previous = share
         figure.add_scatter(
             x=[tokens],

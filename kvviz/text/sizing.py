@@ -23,14 +23,15 @@ GPUS_HELP = Text(
     "One engine over all of them (tensor parallel) unless More settings says otherwise.",
     "詳細設定で変えない限り、全 GPU を 1 つのエンジン（テンソル並列）で使います。",
 )
-INPUT = Text("Input tokens, longest request", "入力トークン（最長のリクエスト）")
-OUTPUT = Text("Output tokens, longest request", "出力トークン（最長のリクエスト）")
+INPUT = Text("Input tokens", "入力トークン")
+OUTPUT = Text("Output tokens", "出力トークン")
 TOKENS_HELP = Text(
-    "Context is input plus output: 4096, 4,096 and 4k mean the same.",
-    "コンテキスト長は入力と出力の和です。4096、4,096、4k は同じ意味です。",
+    "Of the longest request. 4096, 4,096 and 4k mean the same.",
+    "最長のリクエストの値です。4096、4,096、4k は同じ意味です。",
 )
 TOKENS_SUM = Text(
-    "Context: {input} + {output} = **{tokens} tokens**", "コンテキスト長：{input} + {output} = **{tokens} トークン**"
+    "Longest request: {input} + {output} = **{tokens} tokens**",
+    "最長のリクエスト：{input} + {output} = **{tokens} トークン**",
 )
 SEQUENCES = Text("Requests in flight at peak", "ピーク時の同時リクエスト数")
 SEQUENCES_HELP = Text(
@@ -131,8 +132,8 @@ CHOOSE_GPU = Text(
     "{tokens} トークンのリクエスト {needed} 件分です。GPU を選ぶと収まる件数がわかります。",
 )
 NO_PLAN = Text(
-    "for {needed} requests at {tokens} tokens, content only: {engine} sets nothing aside for this model.",
-    "{tokens} トークンのリクエスト {needed} 件分の内容です。{engine} での確保量はありません。",
+    "for {needed} requests at {tokens} tokens: content only, without what an engine sets aside.",
+    "{tokens} トークンのリクエスト {needed} 件分の内容です。エンジンの確保量は含みません。",
 )
 
 FACT_AT_ONCE = Text("At once", "同時に収まる数")
@@ -147,6 +148,7 @@ FACT_REQUEST_HELP = Text(
     "この長さの 1 リクエストを、1 つの GPU でエンジンが計上する量です。",
 )
 FACT_CONTENT = Text("content {bytes}", "内容 {bytes}")
+FACT_CONTENT_WHOLE = Text("content {bytes}, whole model", "内容 {bytes}（モデル全体）")
 FACT_SPARE = Text("Spare per GPU", "GPU あたりの余裕")
 FACT_SHORT = Text("Short per GPU", "GPU あたりの不足")
 FACT_POOL = Text("pool {bytes}", "プール {bytes}")

@@ -1,17 +1,15 @@
 """The controls of the Scenario: seven in sight, the rest folded away but named when they differ from the defaults."""
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from kvviz import catalogue
 from kvviz.core.units import format_count
 from kvviz.devices import devices
-from kvviz.scenario import OPTIONAL, WEIGHT_DTYPES, Scenario, changed_fields, kv_dtypes
-from kvviz.sizing import Sizing
-from kvviz.text import Lang, Message, Text
+from kvviz.scenario import OPTIONAL, WEIGHT_DTYPES, changed_fields, kv_dtypes
+from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
 from kvviz.ui import show, state
+from kvviz.ui.answer import Answer
 
 TP_OPTIONS = ("auto", "1", "2", "4", "8", "16", "32")
 LABELS = {
@@ -26,17 +24,15 @@ LABELS = {
 }
 
 
-def all_of(scenario: Scenario, sizing: Sizing | None, errors: Mapping[str, Message], lang: Lang) -> None:
-    """The seven and, folded, the rest. ``sizing`` says what ``auto`` came to, where there is an answer."""
-    seven(scenario, errors, lang)
-    if sizing is not None and scenario.kv_dtype == "auto":
-        reason = show.plain(sizing.kv_dtype_reason(lang))
-        st.caption(text.RESOLVED_TO(lang, name=sizing.kv_dtype.name, reason=reason))
-    more(scenario, errors, lang)
+def all_of(answered: Answer, lang: Lang) -> None:
+    """The seven and, folded, the rest."""
+    seven(answered, lang)
+    more(answered, lang)
 
 
-def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
+def seven(answered: Answer, lang: Lang) -> None:
     """Model, GPU, how many, input, output, requests in flight, KV cache type."""
+    scenario = answered.scenario
     bundled = catalogue.models()
     st.selectbox(
         text.MODEL(lang),
@@ -45,7 +41,7 @@ def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None
         help=text.MODEL_HELP(lang, count=len(bundled)),
         persist_state="session",
     )
-    _error(errors, "model", lang)
+    _error(answered, "model", lang)
     with st.popover(text.PASTE(lang), icon=":material/content_paste:", width="stretch"):
         _paste(lang)
     gpu, gpus = st.columns([2, 1])
@@ -58,7 +54,7 @@ def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None
             format_func=lambda option: names.get(option, option),
             persist_state="session",
         )
-        _error(errors, "gpu", lang)
+        _error(answered, "gpu", lang)
     with gpus:
         st.number_input(
             text.GPUS(lang),
@@ -69,12 +65,12 @@ def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None
             help=text.GPUS_HELP(lang),
             persist_state="session",
         )
-        _error(errors, "gpus", lang)
-    left, right = st.columns(2)
+        _error(answered, "gpus", lang)
+    left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        _tokens("input", text.INPUT, errors, lang)
+        _tokens("input", text.INPUT, answered, lang)
     with right:
-        _tokens("output", text.OUTPUT, errors, lang)
+        _tokens("output", text.OUTPUT, answered, lang)
     st.caption(
         text.TOKENS_SUM(
             lang,
@@ -83,7 +79,7 @@ def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None
             tokens=format_count(scenario.tokens),
         )
     )
-    left, right = st.columns(2)
+    left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         st.number_input(
             text.SEQUENCES(lang),
@@ -94,7 +90,7 @@ def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None
             help=text.SEQUENCES_HELP(lang),
             persist_state="session",
         )
-        _error(errors, "sequences", lang)
+        _error(answered, "sequences", lang)
     with right:
         st.selectbox(
             text.KV_DTYPE(lang),
@@ -103,11 +99,15 @@ def seven(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None
             help=text.KV_DTYPE_HELP(lang),
             persist_state="session",
         )
-        _error(errors, "kv_dtype", lang)
+        _error(answered, "kv_dtype", lang)
+    if answered.sizing is not None and scenario.kv_dtype == "auto":
+        reason = show.plain(answered.sizing.kv_dtype_reason(lang))
+        st.caption(text.RESOLVED_TO(lang, name=answered.sizing.kv_dtype.name, reason=reason))
 
 
-def more(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
+def more(answered: Answer, lang: Lang) -> None:
     """The folded settings; the label names what differs from the defaults even while folded."""
+    scenario = answered.scenario
     changed = changed_fields(scenario)
     label = text.MORE(lang)
     if changed:
@@ -123,7 +123,7 @@ def more(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
                 help=text.WEIGHT_DTYPE_HELP(lang),
                 persist_state="session",
             )
-            _error(errors, "weight_dtype", lang)
+            _error(answered, "weight_dtype", lang)
             st.number_input(
                 text.MEMORY_FRACTION(lang),
                 min_value=0.05,
@@ -133,9 +133,9 @@ def more(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
                 help=text.MEMORY_FRACTION_HELP(lang),
                 persist_state="session",
             )
-            _error(errors, "memory_fraction", lang)
-            _tokens("max_model_len", text.MAX_MODEL_LEN, errors, lang, text.MAX_MODEL_LEN_HELP)
-            _tokens("batched_tokens", text.BATCHED_TOKENS, errors, lang, text.BATCHED_TOKENS_HELP)
+            _error(answered, "memory_fraction", lang)
+            _tokens("max_model_len", text.MAX_MODEL_LEN, answered, lang, text.MAX_MODEL_LEN_HELP)
+            _tokens("batched_tokens", text.BATCHED_TOKENS, answered, lang, text.BATCHED_TOKENS_HELP)
         with right:
             st.number_input(
                 text.WEIGHTS_GIB(lang),
@@ -148,7 +148,7 @@ def more(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
                 help=text.WEIGHTS_GIB_HELP(lang),
                 persist_state="session",
             )
-            _error(errors, "weights_gib", lang)
+            _error(answered, "weights_gib", lang)
             st.selectbox(
                 text.TP(lang),
                 _with("auto" if scenario.tp is None else str(scenario.tp), list(TP_OPTIONS)),
@@ -156,9 +156,9 @@ def more(scenario: Scenario, errors: Mapping[str, Message], lang: Lang) -> None:
                 help=text.TP_HELP(lang),
                 persist_state="session",
             )
-            _error(errors, "tp", lang)
-            _tokens("block_tokens", text.BLOCK_TOKENS, errors, lang)
-            _tokens("in_flight_tokens", text.IN_FLIGHT_TOKENS, errors, lang, text.IN_FLIGHT_TOKENS_HELP)
+            _error(answered, "tp", lang)
+            _tokens("block_tokens", text.BLOCK_TOKENS, answered, lang)
+            _tokens("in_flight_tokens", text.IN_FLIGHT_TOKENS, answered, lang, text.IN_FLIGHT_TOKENS_HELP)
         if changed:
             st.button(text.RESET(lang), on_click=state.reset_more, icon=":material/undo:")
 
@@ -172,9 +172,7 @@ def _paste(lang: Lang) -> None:
     st.caption(text.PASTE_PRIVACY(lang))
 
 
-def _tokens(
-    field: str, label: Text, errors: Mapping[str, Message], lang: Lang, help_text: Text = text.TOKENS_HELP
-) -> None:
+def _tokens(field: str, label: Text, answered: Answer, lang: Lang, help_text: Text = text.TOKENS_HELP) -> None:
     st.text_input(
         label(lang),
         key=field,
@@ -182,15 +180,12 @@ def _tokens(
         placeholder=text.AUTO(lang) if field in OPTIONAL else None,
         persist_state="session",
     )
-    _error(errors, field, lang)
+    _error(answered, field, lang)
 
 
-def _error(errors: Mapping[str, Message], field: str, lang: Lang) -> None:
-    if field not in errors:
-        return
-    used = getattr(st.session_state["valid"], field)
-    shown = format_count(used) if isinstance(used, int) else (text.AUTO(lang) if used is None else used)
-    show.lines((f"{errors[field](lang)} {text.USED_INSTEAD(lang, value=shown)}",))
+def _error(answered: Answer, field: str, lang: Lang) -> None:
+    if field in answered.errors:
+        show.lines((show.error_line(answered, field, lang),))
 
 
 def _with(value: str, options: list[str]) -> list[str]:

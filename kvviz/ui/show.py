@@ -9,16 +9,16 @@ import streamlit as st
 from kvviz import __version__, explain
 from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Note
-from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import devices
 from kvviz.engines import vllm
-from kvviz.scenario import Scenario
+from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
 from kvviz.ui import browser
+from kvviz.ui.answer import Answer
 
 MOST_DETAILS = 12
 ENGINE = f"vLLM {vllm.VERSION}"
@@ -41,7 +41,7 @@ def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
         values = {"needed": needed, "tokens": tokens}
         head = text.NEED(lang, bytes=format_bytes(scenario.sequences * each))
         if sizing.plan is None:
-            return ":blue[:material/info:]", head, text.NO_PLAN(lang, engine=ENGINE, **values)
+            return ":blue[:material/info:]", head, text.NO_PLAN(lang, **values)
         return ":orange[:material/help:]", head, (text.NO_WEIGHTS if scenario.gpu else text.CHOOSE_GPU)(lang, **values)
     gpu = gpu_name(scenario, lang)
     if sizing.budget.available_bytes <= 0:
@@ -76,11 +76,13 @@ def facts(sizing: Sizing, lang: Lang) -> None:
                 help=text.FACT_AT_ONCE_HELP(lang),
                 border=True,
             )
+        split = sizing.plan is not None and sizing.plan.tp > 1
+        content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
         per_request = sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes
         st.metric(
             text.FACT_REQUEST(lang),
             format_bytes(per_request),
-            text.FACT_CONTENT(lang, bytes=format_bytes(sizing.content_bytes)),
+            content(lang, bytes=format_bytes(sizing.content_bytes)),
             delta_color="off",
             delta_arrow="off",
             help=text.FACT_REQUEST_HELP(lang),
@@ -126,9 +128,18 @@ def rejected(lang: Lang) -> None:
         st.warning(f"{text.LINK_REJECTED(lang)}: {plain(message(lang))}", icon=":material/link_off:")
 
 
-def problem(error: KvvizError, lang: Lang) -> None:
-    """An expected failure: what to do, then every detail."""
-    lines(error.lines(lang))
+def error_line(answered: Answer, field: str, lang: Lang) -> str:
+    """What is wrong with a setting, and what is used until it is mended."""
+    used = getattr(answered.scenario, field)
+    value = format_count(used) if isinstance(used, int) else text.AUTO(lang) if used is None else used
+    return f"{answered.errors[field](lang)} {text.USED_INSTEAD(lang, value=value)}"
+
+
+def out_of_sight(answered: Answer, lang: Lang, *, everything: bool) -> None:
+    """What is wrong with settings whose controls are folded away (or, with ``everything``, with any)."""
+    for field in answered.errors:
+        if everything or field in MORE_SETTINGS:
+            lines((error_line(answered, field, lang),))
 
 
 def lines(of: Sequence[str]) -> None:
@@ -180,7 +191,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
         [
             {
                 why.COLUMN_TERM(lang): f"`{fact.term}`",
-                why.COLUMN_VALUE(lang): str(fact.value),
+                why.COLUMN_VALUE(lang): format_count(fact.value) if isinstance(fact.value, int) else plain(fact.value),
                 why.COLUMN_ORIGIN(lang): _origin(fact.origin, fact.where, lang),
             }
             for fact in sizing.architecture.facts
@@ -223,5 +234,5 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
 
 def _origin(origin: str, where: str, lang: Lang) -> str:
     if origin == "field":
-        return f"{why.ORIGIN_FIELD(lang)} {where}"
-    return (why.ORIGIN_DEFAULT if origin == "class default" else why.ORIGIN_DERIVED)(lang, where=where)
+        return f"{why.ORIGIN_FIELD(lang)} {plain(where)}"
+    return (why.ORIGIN_DEFAULT if origin == "class default" else why.ORIGIN_DERIVED)(lang, where=plain(where))

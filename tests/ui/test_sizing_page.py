@@ -134,7 +134,7 @@ def test_a_typing_error_is_told_beside_and_loses_nothing(field: str, typed: str)
     app.text_input(key=field).input(typed).run()
     assert not app.exception
     assert app.text_input(key=field).value == typed
-    assert len(app.error) == 1
+    assert app.error
     assert sentence(app) == before
     app.text_input(key=field).input("8192").run()
     assert not app.error
@@ -169,9 +169,23 @@ def test_what_a_link_says_and_cannot_be_used_is_told(query: dict[str, str]) -> N
 def test_settings_that_do_not_go_together_are_told_and_can_be_mended() -> None:
     app = open_app(gpus="3")
     assert "3" in errors(app)
+    assert app.number_input(key="gpus").value == 3
+    assert "on 1 ×" in sentence(app)  # what stands in is what the answer speaks of
+    assert link(app)["gpus"] == "1"
     app.number_input(key="gpus").set_value(2).run()
     assert not app.error
     assert sentence(app)
+
+
+def test_what_another_model_cannot_run_with_is_told_and_stood_in_for() -> None:
+    """gpt2 has 12 heads: what 8 GPUs split before, it cannot."""
+    app = open_app(gpus="8", tp="8")
+    app.selectbox(key="model").select("openai-community/gpt2").run()
+    assert app.error
+    assert sentence(app)
+    app.selectbox(key="tp").select("4").run()
+    assert not app.error
+    assert "on 8 ×" in sentence(app)
 
 
 CONFIG = {
