@@ -165,7 +165,7 @@ LINK_HELP = Text(
     "すべての設定を含み、同じ結果が開きます。&embed=true を付けると埋め込めます。",
 )
 LINK_CONFIG = Text("The link contains the config you pasted.", "リンクには貼り付けた config が含まれます。")
-LINK_REJECTED = Text("Some of the link could not be used", "リンクの一部は使えませんでした")
+LINK_REJECTED = Text("Some of the link could not be used.", "リンクの一部は使えませんでした。")
 USED_INSTEAD = Text("{value} is used until then.", "それまでは {value} を使います。")
 FOOTER = Text(
     "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",

@@ -5,7 +5,7 @@ import streamlit as st
 from kvviz import catalogue
 from kvviz.core.units import format_count
 from kvviz.devices import devices
-from kvviz.scenario import OPTIONAL, WEIGHT_DTYPES, changed_fields, kv_dtypes
+from kvviz.scenario import MORE_SETTINGS, OPTIONAL, WEIGHT_DTYPES, changed_fields, kv_dtypes
 from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
 from kvviz.ui import show, state
@@ -41,7 +41,7 @@ def seven(answered: Answer, lang: Lang) -> None:
         help=text.MODEL_HELP(lang, count=len(bundled)),
         persist_state="session",
     )
-    _error(answered, "model", lang)
+    _errors(answered, lang, "model")
     with st.popover(text.PASTE(lang), icon=":material/content_paste:", width="stretch"):
         _paste(lang)
     gpu, gpus = st.columns([2, 1])
@@ -54,7 +54,6 @@ def seven(answered: Answer, lang: Lang) -> None:
             format_func=lambda option: names.get(option, option),
             persist_state="session",
         )
-        _error(answered, "gpu", lang)
     with gpus:
         st.number_input(
             text.GPUS(lang),
@@ -65,12 +64,13 @@ def seven(answered: Answer, lang: Lang) -> None:
             help=text.GPUS_HELP(lang),
             persist_state="session",
         )
-        _error(answered, "gpus", lang)
+    _errors(answered, lang, "gpu", "gpus")
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        _tokens("input", text.INPUT, answered, lang)
+        _tokens("input", text.INPUT, lang)
     with right:
-        _tokens("output", text.OUTPUT, answered, lang)
+        _tokens("output", text.OUTPUT, lang)
+    _errors(answered, lang, "input", "output")
     st.caption(
         text.TOKENS_SUM(
             lang,
@@ -90,7 +90,6 @@ def seven(answered: Answer, lang: Lang) -> None:
             help=text.SEQUENCES_HELP(lang),
             persist_state="session",
         )
-        _error(answered, "sequences", lang)
     with right:
         st.selectbox(
             text.KV_DTYPE(lang),
@@ -99,7 +98,7 @@ def seven(answered: Answer, lang: Lang) -> None:
             help=text.KV_DTYPE_HELP(lang),
             persist_state="session",
         )
-        _error(answered, "kv_dtype", lang)
+    _errors(answered, lang, "sequences", "kv_dtype")
     if answered.sizing is not None and scenario.kv_dtype == "auto":
         reason = show.plain(answered.sizing.kv_dtype_reason(lang))
         st.caption(text.RESOLVED_TO(lang, name=answered.sizing.kv_dtype.name, reason=reason))
@@ -123,7 +122,6 @@ def more(answered: Answer, lang: Lang) -> None:
                 help=text.WEIGHT_DTYPE_HELP(lang),
                 persist_state="session",
             )
-            _error(answered, "weight_dtype", lang)
             st.number_input(
                 text.MEMORY_FRACTION(lang),
                 min_value=0.05,
@@ -133,9 +131,8 @@ def more(answered: Answer, lang: Lang) -> None:
                 help=text.MEMORY_FRACTION_HELP(lang),
                 persist_state="session",
             )
-            _error(answered, "memory_fraction", lang)
-            _tokens("max_model_len", text.MAX_MODEL_LEN, answered, lang, text.MAX_MODEL_LEN_HELP)
-            _tokens("batched_tokens", text.BATCHED_TOKENS, answered, lang, text.BATCHED_TOKENS_HELP)
+            _tokens("max_model_len", text.MAX_MODEL_LEN, lang, text.MAX_MODEL_LEN_HELP)
+            _tokens("batched_tokens", text.BATCHED_TOKENS, lang, text.BATCHED_TOKENS_HELP)
         with right:
             st.number_input(
                 text.WEIGHTS_GIB(lang),
@@ -148,7 +145,6 @@ def more(answered: Answer, lang: Lang) -> None:
                 help=text.WEIGHTS_GIB_HELP(lang),
                 persist_state="session",
             )
-            _error(answered, "weights_gib", lang)
             st.selectbox(
                 text.TP(lang),
                 _with("auto" if scenario.tp is None else str(scenario.tp), list(TP_OPTIONS)),
@@ -156,9 +152,9 @@ def more(answered: Answer, lang: Lang) -> None:
                 help=text.TP_HELP(lang),
                 persist_state="session",
             )
-            _error(answered, "tp", lang)
-            _tokens("block_tokens", text.BLOCK_TOKENS, answered, lang)
-            _tokens("in_flight_tokens", text.IN_FLIGHT_TOKENS, answered, lang, text.IN_FLIGHT_TOKENS_HELP)
+            _tokens("block_tokens", text.BLOCK_TOKENS, lang)
+            _tokens("in_flight_tokens", text.IN_FLIGHT_TOKENS, lang, text.IN_FLIGHT_TOKENS_HELP)
+        _errors(answered, lang, *MORE_SETTINGS)
         if changed:
             st.button(text.RESET(lang), on_click=state.reset_more, icon=":material/undo:")
 
@@ -172,7 +168,7 @@ def _paste(lang: Lang) -> None:
     st.caption(text.PASTE_PRIVACY(lang))
 
 
-def _tokens(field: str, label: Text, answered: Answer, lang: Lang, help_text: Text = text.TOKENS_HELP) -> None:
+def _tokens(field: str, label: Text, lang: Lang, help_text: Text = text.TOKENS_HELP) -> None:
     st.text_input(
         label(lang),
         key=field,
@@ -180,12 +176,13 @@ def _tokens(field: str, label: Text, answered: Answer, lang: Lang, help_text: Te
         placeholder=text.AUTO(lang) if field in OPTIONAL else None,
         persist_state="session",
     )
-    _error(answered, field, lang)
 
 
-def _error(answered: Answer, field: str, lang: Lang) -> None:
-    if field in answered.errors:
-        show.lines((show.error_line(answered, field, lang),))
+def _errors(answered: Answer, lang: Lang, *fields: str) -> None:
+    """What is wrong with these, as wide as the controls are together: in half a column nobody can read it."""
+    for field in fields:
+        if field in answered.errors:
+            show.lines((show.error_line(answered, field, lang),))
 
 
 def _with(value: str, options: list[str]) -> list[str]:

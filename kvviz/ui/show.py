@@ -17,7 +17,7 @@ from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
-from kvviz.ui import browser
+from kvviz.ui import browser, state
 from kvviz.ui.answer import Answer
 
 MOST_DETAILS = 12
@@ -123,9 +123,10 @@ def notes(of: Iterable[Note], lang: Lang) -> None:
 
 
 def rejected(lang: Lang) -> None:
-    """What the link that was opened said and could not be used."""
-    for message in st.session_state["rejected"]:
-        st.warning(f"{text.LINK_REJECTED(lang)}: {plain(message(lang))}", icon=":material/link_off:")
+    """What the link that was opened says and cannot be used."""
+    if messages := state.rejected():
+        told = "\n".join(f"- {plain(message(lang))}" for message in messages)
+        st.warning(f"{text.LINK_REJECTED(lang)}\n\n{told}", icon=":material/link_off:")
 
 
 def error_line(answered: Answer, field: str, lang: Lang) -> str:

@@ -35,6 +35,7 @@ def begin() -> None:
         scenario = scenario.with_changes(model=default, revision="")
     st.session_state["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
     st.session_state["rejected"] = messages
+    st.session_state["opened"] = scenario
     st.session_state["linked_revision"] = (scenario.model, scenario.revision)
     asked = st.query_params.get("lang") or (st.context.locale or "en")[:2]
     st.session_state["lang"] = asked if asked in LANGUAGES else "en"
@@ -70,6 +71,14 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
     scenario = scenario.with_changes(config=config, revision=revision if scenario.model == linked_model else "")
     st.session_state["valid"] = scenario
     return scenario, errors
+
+
+def rejected() -> tuple[Message, ...]:
+    """What the link says and cannot be used, as long as nothing else was asked since."""
+    asked: Scenario = st.session_state["valid"]
+    if asked != st.session_state["opened"]:
+        st.session_state["rejected"] = []
+    return tuple(st.session_state["rejected"])
 
 
 def reset_more() -> None:
