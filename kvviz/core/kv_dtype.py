@@ -1,5 +1,6 @@
 """What a KV cache type setting comes to for one model, and why."""
 
+from kvviz.core.architecture.fields import shown
 from kvviz.core.architecture.model import Architecture
 from kvviz.core.cache import CompressedAttention
 from kvviz.core.dtypes import ALIASES, KV_DTYPES, KvDtype
@@ -40,7 +41,7 @@ def _named(setting: str, engine: str) -> KvDtype:
     dtype = KV_DTYPES.get(ALIASES.get(setting, setting))
     if dtype is None or engine not in dtype.engines:
         choices = ["auto", *(name for name, offered in KV_DTYPES.items() if engine in offered.engines)]
-        values = {"name": setting[:40], "engine": engine, "choices": ", ".join(choices)}
+        values = {"name": shown(setting), "engine": engine, "choices": ", ".join(choices)}
         raise ScenarioError(Message(texts.DTYPE_UNKNOWN, values), field="kv_dtype")
     return dtype
 

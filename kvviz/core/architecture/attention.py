@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields
+from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields, shown
 from kvviz.core.cache import ChunkedAttention, FullAttention, Layer, LayerCache, SlidingWindow
 from kvviz.text import config as texts
 
@@ -129,14 +129,14 @@ def choose(kind: Kind, chosen: Iterable[bool], other: Kind = "full") -> tuple[Ki
 
 
 def listed_kinds(text: Fields, name: str, layers: int, *, more: int = 0) -> tuple[Kind, ...] | None:
-    """The kinds that a list of words names, one a layer."""
-    words = text.words(name, length=layers, more=more)
-    if words is None:
+    """The kinds that a list of words names, one a layer; None where there is no such list."""
+    if not text.has(name):
         return None
+    words = text.words(name, length=layers, more=more) or ("attention",) * layers
     kinds: list[Kind] = []
     for index, word in enumerate(words):
         if word not in LAYER_TYPES:
-            text.problem(texts.NOT_A_KIND, name, index, value=word[:40])
+            text.problem(texts.NOT_A_KIND, name, index, value=shown(word))
         kinds.append(LAYER_TYPES.get(word, "full"))
     return tuple(kinds)
 
@@ -159,7 +159,7 @@ def _pattern(text: Fields) -> str:
         value = text.value(name)
         if isinstance(value, str):
             if not value or set(value) - {"L", "G"} or len(value) > MAX_LAYERS:
-                text.problem(texts.NOT_A_KIND, name, value=value[:40])
+                text.problem(texts.NOT_A_KIND, name, value=shown(value))
                 return ""
             return value
         if value is not None:
@@ -322,7 +322,7 @@ def _override(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
         own = overrides.part(name)
         index = int(name) if name.isascii() and name.isdigit() and len(name) < 6 else len(layers)
         if index >= len(layers):
-            overrides.problem(texts.OUTSIDE_LAYERS, name, value=name[:40], layers=len(layers))
+            overrides.problem(texts.OUTSIDE_LAYERS, name, value=shown(name), layers=len(layers))
         elif own is not None:
             heads, dim = own.find("num_key_value_heads", term="kv_heads"), own.find("head_dim")
             changed[index] = tuple(_with_heads(cache, heads, dim) for cache in layers[index])

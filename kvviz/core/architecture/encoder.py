@@ -55,7 +55,7 @@ def read_mllama(text: Fields, root: Fields) -> tuple[Layer, ...]:
     kinds = layer_kinds(text, layers)
     cross_layers = text.numbers("cross_attention_layers", high=MAX_LAYERS)
     if cross_layers is None:
-        text.problem(texts.MISSING, "cross_attention_layers", names="cross_attention_layers")
+        text.missing("cross_attention_layers")
         return ()
     for index, number in enumerate(cross_layers):
         if number >= layers > 0:
@@ -71,7 +71,7 @@ def _image_tokens(root: Fields) -> int:
     """Tokens of one image: its patches and one class token, in each of the tiles."""
     vision = root.part("vision_config", defaults=class_defaults("mllama_vision_model", nested=True))
     if vision is None:
-        root.problem(texts.MISSING, "vision_config", names="vision_config")
+        root.missing("vision_config")
         return 1
     image, patch = vision.need("image_size", high=2**16), vision.need("patch_size", high=2**16)
     tiles = vision.need("max_num_tiles", high=MAX_LAYERS)

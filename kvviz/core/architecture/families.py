@@ -137,7 +137,8 @@ def find_family(model_type: str, class_names: tuple[str, ...]) -> str | None:
     for name in class_names:
         bare = CLASS_ENDING.sub("", name)
         squeezed = bare.replace("_", "").lower()
-        family = ALIASES.get(bare) or BY_CLASS.get(squeezed) or BY_CLASS.get(f"{squeezed}text")
+        known = (ALIASES.get(bare), ALIASES.get(squeezed), BY_CLASS.get(squeezed), BY_CLASS.get(f"{squeezed}text"))
+        family = next((candidate for candidate in known if candidate), None)
         if family:
             return family
     return None

@@ -83,13 +83,10 @@ class Fields:
 
     def need(self, *names: str, term: str = "", low: int = 1, high: int = MAX_SIZE) -> int:
         """As ``find``, and a problem where nothing gives the number."""
-        before = len(self.log.problems)
         number = self.find(*names, term=term, low=low, high=high)
-        if number is not None:
-            return number
-        if len(self.log.problems) == before:
-            self.problem(texts.MISSING, names[0], names=", ".join(names))
-        return max(low, 1)
+        if number is None:
+            self.missing(*names)
+        return max(low, 1) if number is None else number
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """True or false (0 and 1 are accepted), else the class default, else ``default``."""
@@ -196,6 +193,11 @@ class Fields:
         """Something is wrong at ``where`` below this object."""
         message = Message(text, values)
         self.log.problems.append(Problem(message=message, path=json_path((*self.path, *where))))
+
+    def missing(self, *names: str) -> None:
+        """One of ``names`` is needed and none is there. What is there and wrong has its own problem already."""
+        if not self.has(*names):
+            self.problem(texts.MISSING, names[0], names=", ".join(names))
 
     def note(self, code: str, text: Text, **values: object) -> None:
         """Something the reader of the result must know; once per code."""

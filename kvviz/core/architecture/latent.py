@@ -1,7 +1,7 @@
 """Latent attention (MLA): one vector a token; indexer keys of sparse attention; DeepSeek-V4's compressed records."""
 
 from kvviz.core.architecture.attention import draft_layers, layer_count, query_heads, read_attention
-from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields
+from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields, shown
 from kvviz.core.cache import CompressedAttention, IndexerKeys, LatentAttention, Layer
 from kvviz.text import config as texts
 
@@ -59,7 +59,7 @@ def _indexer_owners(text: Fields, layers: int) -> tuple[bool, ...]:
             continue
         for index, word in enumerate(words):
             if word not in (shares, owns):
-                text.problem(texts.NOT_A_KIND, name, index, value=word[:40])
+                text.problem(texts.NOT_A_KIND, name, index, value=shown(word))
         return tuple(word != shares for word in words)
     every = text.find("index_topk_freq", high=MAX_LAYERS) or 1
     if every == 1:
@@ -131,11 +131,11 @@ def _ratios(text: Fields, layers: int) -> tuple[int, ...]:
     if ratios is None:
         words = text.words("layer_types", length=layers, more=more)
         if words is None:
-            text.problem(texts.MISSING, "compress_ratios", names="compress_ratios, layer_types")
+            text.missing("compress_ratios", "layer_types")
             return ()
         for index, word in enumerate(words):
             if word not in COMPRESSED_TYPES:
-                text.problem(texts.NOT_A_KIND, "layer_types", index, value=word[:40])
+                text.problem(texts.NOT_A_KIND, "layer_types", index, value=shown(word))
         return tuple(COMPRESSED_TYPES.get(word, 0) for word in words)
     for index, ratio in enumerate(ratios):
         if ratio not in COMPRESSED_TYPES.values():
@@ -151,7 +151,7 @@ def _add_sparse_keys(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ..
     dim = sparse.need("sparse_index_dim", term="index_key_dim")
     marked = sparse.numbers("sparse_attention_freq", length=len(layers), high=1)
     if marked is None:
-        sparse.problem(texts.MISSING, "sparse_attention_freq", names="sparse_attention_freq")
+        sparse.missing("sparse_attention_freq")
         return layers
     key = IndexerKeys(key_dim=dim, packed=False)
     return tuple((*layer, key) if is_sparse else layer for layer, is_sparse in zip(layers, marked, strict=False))

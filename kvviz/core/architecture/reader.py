@@ -5,7 +5,7 @@ import json
 from kvviz.core.architecture.attention import HEAD_NAMES, HIDDEN_NAMES, draft_layers
 from kvviz.core.architecture.defaults import SIZES, class_defaults
 from kvviz.core.architecture.families import READERS, find_family
-from kvviz.core.architecture.fields import MAX_TOKENS, Fields, Json, Log, Path, json_path, kind_of, shown
+from kvviz.core.architecture.fields import MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
 from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype
 from kvviz.core.cache import Layer, RecurrentState
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError

@@ -17,7 +17,7 @@ from kvviz.core.architecture.attention import (
     read_attention,
     read_heads,
 )
-from kvviz.core.architecture.fields import MAX_LAYERS, Fields
+from kvviz.core.architecture.fields import MAX_LAYERS, Fields, shown
 from kvviz.core.architecture.latent import is_latent, latent_cache
 from kvviz.core.cache import FullAttention, Layer, RecurrentState, StateDtype
 from kvviz.text import config as texts
@@ -147,13 +147,13 @@ def _nemotron_kinds(text: Fields) -> tuple[Kind, ...]:
         name = "layers_block_type" if text.has("layers_block_type") else "layer_types"
         kinds = listed_kinds(text, name, layers)
         if kinds is None:
-            text.problem(texts.MISSING, "layers_block_type", names="hybrid_override_pattern, layers_block_type")
+            text.missing("hybrid_override_pattern", "layers_block_type")
             return ()
     else:
         letters = text.words("hybrid_override_pattern", length=layers) or ()
         for index, letter in enumerate(letters):
             if letter not in PATTERN_LETTERS:
-                text.problem(texts.NOT_A_KIND, "hybrid_override_pattern", index, value=letter)
+                text.problem(texts.NOT_A_KIND, "hybrid_override_pattern", index, value=shown(letter))
         kinds = tuple(PATTERN_LETTERS.get(letter, "none") for letter in letters)
     if not layers:
         text.derive("layers", len(kinds), "entries of the layer pattern")
@@ -324,7 +324,7 @@ def read_kimi_linear(text: Fields, root: Fields) -> tuple[Layer, ...]:
     if linear is None:  # as transformers 5 writes it
         kinds = listed_kinds(text, "layer_types", layers)
         if kinds is None:
-            text.problem(texts.MISSING, "linear_attn_config", names="linear_attn_config, layer_types")
+            text.missing("linear_attn_config", "layer_types")
             return ()
         heads, dim = text.need("linear_num_heads", term="state_heads"), text.need("linear_head_dim")
         columns = _kernel(text, "linear_conv_kernel_dim")
@@ -332,7 +332,7 @@ def read_kimi_linear(text: Fields, root: Fields) -> tuple[Layer, ...]:
     full = _layer_numbers(linear, "full_attn_layers", layers, first=1)
     states = _layer_numbers(linear, "kda_layers", layers, first=1)
     if full is None and states is None:
-        linear.problem(texts.MISSING, "full_attn_layers", names="full_attn_layers, kda_layers")
+        linear.missing("full_attn_layers", "kda_layers")
     elif full is None:
         full = tuple(set(range(1, layers + 1)) - set(states or ()))
     elif states is not None and set(states) != set(range(1, layers + 1)) - set(full):
@@ -366,7 +366,7 @@ def read_minimax(text: Fields, root: Fields) -> tuple[Layer, ...]:
     if kinds is None:
         listed = text.numbers("attn_type_list", length=layers, high=1)
         if listed is None:
-            text.problem(texts.MISSING, "attn_type_list", names="attn_type_list, layer_types")
+            text.missing("attn_type_list", "layer_types")
             return ()
         kinds = choose("full", (bool(softmax) for softmax in listed), "state")
     return _hybrid(text, kinds, _linear_state(text))
@@ -411,7 +411,7 @@ def read_lfm2(text: Fields, root: Fields) -> tuple[Layer, ...]:
     if kinds is None:
         full = _layer_numbers(text, "full_attn_idxs", layers)
         if full is None:
-            text.problem(texts.MISSING, "layer_types", names="layer_types, full_attn_idxs")
+            text.missing("layer_types", "full_attn_idxs")
         kinds = choose("full", (i in (full or ()) for i in range(layers)), "state")
     state = RecurrentState(
         mixer="short_conv",
@@ -469,5 +469,5 @@ def _recurrent_dtype(text: Fields, root: Fields, name: str, *, silent: StateDtyp
     if word.removeprefix("torch.") in ("float32", "fp32", "float"):
         return "fp32"
     if word.removeprefix("torch.") not in ("bfloat16", "float16", "bf16", "fp16", "half", "auto"):
-        text.problem(texts.NOT_A_KIND, name, value=word[:40])
+        text.problem(texts.NOT_A_KIND, name, value=shown(word))
     return "model"
