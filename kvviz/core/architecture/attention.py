@@ -345,10 +345,10 @@ def _read_blocks(text: Fields, layers: int) -> tuple[Layer, ...]:
     heads = query_heads(text)
     dim = head_dim(text, heads)
     blocks = text.parts("block_configs", length=layers) or ()
-    return tuple(_block(block, heads, dim, kv_heads(text, heads)) for block in blocks)
+    return tuple(_block(text, block, heads, dim) for block in blocks)
 
 
-def _block(block: Fields, heads: int, dim: int, common: int) -> Layer:
+def _block(text: Fields, block: Fields, heads: int, dim: int) -> Layer:
     attention = block.part("attention")
     if attention is None or attention.flag("no_op") or attention.flag("replace_with_linear"):
         return ()
@@ -359,11 +359,11 @@ def _block(block: Fields, heads: int, dim: int, common: int) -> Layer:
             attention.problem(texts.NOT_DIVISIBLE, "n_heads_in_group", value=heads, divisor=per_head)
         listed = max(1, heads // per_head)
         attention.derive("kv_heads", listed, f"num_attention_heads / n_heads_in_group = {heads} / {per_head}")
-    heads_of_block = Heads(kv_heads=listed or common, key_dim=dim, value_dim=dim)
+    own = Heads(kv_heads=listed or kv_heads(text, heads), key_dim=dim, value_dim=dim)
     window = attention.find("window_length", term="window_tokens", high=MAX_TOKENS)
     if window is None:
-        return (heads_of_block.full(),)
-    return (SlidingWindow(kv_heads=listed or common, key_dim=dim, value_dim=dim, window_tokens=window),)
+        return (own.full(),)
+    return (SlidingWindow(kv_heads=own.kv_heads, key_dim=dim, value_dim=dim, window_tokens=window),)
 
 
 def _read_listed_heads(text: Fields, layers: int) -> tuple[Layer, ...]:
@@ -371,7 +371,6 @@ def _read_listed_heads(text: Fields, layers: int) -> tuple[Layer, ...]:
     name = "num_kv_heads" if text.has("num_kv_heads") else "num_key_value_heads_per_layer"
     listed = text.numbers(name, length=layers, low=1) or ()
     dim = head_dim(text, 1 if text.has("head_dim") else query_heads(text))
-    text.record("kv_heads", f"{min(listed, default=0)}-{max(listed, default=0)}", "field", f"$.{name}")
     return tuple((Heads(kv_heads=heads, key_dim=dim, value_dim=dim).full(),) for heads in listed)
 
 

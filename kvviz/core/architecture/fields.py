@@ -4,6 +4,8 @@ A bad value is recorded and reading goes on with a harmless stand-in, so that a 
 layout is returned once there is a problem.
 """
 
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +23,7 @@ MAX_LAYERS = 4096
 MAX_SIZE = 2**20
 """Bound of heads, head sizes and widths: four times the widest layer published."""
 MAX_TOKENS = 2**40
+MAX_KINDS = 6
 MAX_SHOWN = 40
 """Characters of a person's own value that an error repeats."""
 
@@ -30,7 +33,7 @@ class Log:
     """What reading left behind; shared by the views of one file."""
 
     problems: list[Problem] = field(default_factory=list)
-    facts: dict[tuple[str, str], Fact] = field(default_factory=dict)
+    facts: dict[tuple[str, int | str, str], Fact] = field(default_factory=dict)
     notes: dict[str, Note] = field(default_factory=dict)
     reads: dict[Path, None] = field(default_factory=dict)
     """Paths read, in order: a file reduced to these reads the same."""
@@ -101,8 +104,8 @@ class Fields:
         supplied = self.defaults.get(name) if name not in self.data else None
         return supplied if isinstance(supplied, bool) else default
 
-    def word(self, name: str) -> str | None:
-        """A string, else the class default; None where there is neither."""
+    def word(self, name: str, *, term: str = "") -> str | None:
+        """A string, else the class default; None where there is neither. With a ``term`` it is noted as a fact."""
         value = self.value(name)
         if value is None:
             supplied = self.defaults.get(name) if name not in self.data else None
@@ -110,6 +113,8 @@ class Fields:
         if not isinstance(value, str):
             self.problem(texts.NOT_A_STRING, name, kind=kind_of(value))
             return None
+        if term:
+            self.record(term, shown(value), "field", json_path((*self.path, name)))
         return value
 
     def items(self, name: str, *, length: int = 0, more: int = 0) -> tuple[Json, ...] | None:
@@ -126,7 +131,10 @@ class Fields:
         if len(value) > 2 * MAX_LAYERS:
             self.problem(texts.WRONG_LENGTH, name, expected=2 * MAX_LAYERS, found=len(value))
             return None
-        return tuple(value[:length] if length else value)
+        items = tuple(value[:length] if length else value)
+        if not any(isinstance(item, dict | list) for item in items):
+            self.record(name, _summary(items), "field", json_path((*self.path, name)))
+        return items
 
     def words(self, name: str, *, length: int = 0, more: int = 0) -> tuple[str, ...] | None:
         """A list of strings; a string counts as the list of its letters."""
@@ -181,8 +189,9 @@ class Fields:
     # --- Recording ------------------------------------------------------------------------------------------------
 
     def record(self, term: str, value: int | str, origin: Origin, where: str) -> None:
-        """Note where a number came from."""
-        self.log.facts[term, where] = Fact(term=term, value=value, origin=origin, where=where)
+        """Note where a number came from; equal entries of a list once."""
+        anywhere = re.sub(r"\[\d+\]", "[]", where)
+        self.log.facts.setdefault((term, value, anywhere), Fact(term=term, value=value, origin=origin, where=where))
 
     def derive(self, term: str, value: int, how: str) -> int:
         """Note a number that is arithmetic over others, and return it."""
@@ -215,6 +224,14 @@ class Fields:
             return value
         self.log.problems.append(Problem(message=message, path=json_path(path)))
         return None
+
+
+def _summary(items: tuple[Json, ...]) -> str:
+    """``52 sliding_attention, 10 full_attention``; only the number of entries where all differ."""
+    counts = Counter(shown(item) for item in items)
+    if len(counts) > MAX_KINDS:
+        return str(len(items))
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
 def json_path(path: Path) -> str:

@@ -461,7 +461,7 @@ def _recurrent_dtype(text: Fields, root: Fields, name: str, *, silent: StateDtyp
     owner = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
     if owner and not owner.startswith(DTYPE_OWNERS):
         return "model"
-    word = text.word(name)
+    word = text.word(name, term="state_dtype")
     if word is None:
         if silent == "model" and text.model_type.startswith("qwen3_5"):
             text.note("state-dtype-silent", texts.STATE_DTYPE_SILENT, field=name)
