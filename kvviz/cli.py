@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 import kvviz
 from kvviz import catalogue
 from kvviz.core.cache import letter
+from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.engines import vllm
@@ -20,7 +21,7 @@ from kvviz.estimate import Estimate
 from kvviz.export import all_notes, number, sizing_json
 from kvviz.links import pack_config
 from kvviz.resolve import resolve
-from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, kv_dtypes, parse_tokens, parse_value, shown
+from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_tokens, parse_value, shown
 from kvviz.sizing import Budget, Sizing, size
 from kvviz.text import LANGUAGES, Lang, Message, Text
 from kvviz.text import cli as text
@@ -80,7 +81,7 @@ def _run(given: list[str], lang: Lang) -> int:
 def _parser(lang: Lang) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
-    choices = {"kv_dtype": kv_dtypes(DEFAULTS["engine"]), "weight_dtype": WEIGHT_DTYPES}
+    choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
     commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models}")
     for name, summary in (("size", text.SIZE), ("models", text.MODELS)):
         command = commands.add_parser(name, help=summary(lang), description=summary(lang), allow_abbrev=False)

@@ -344,10 +344,6 @@ def _check_together(scenario: Scenario) -> None:
         divisors = ", ".join(str(n) for n in range(1, scenario.gpus + 1) if scenario.gpus % n == 0)
         values = {"gpus": str(scenario.gpus), "shown": str(scenario.tp), "choices": divisors}
         raise ScenarioError(Message(text.TP, values), field="tp")
-    offered = kv_dtypes(scenario.engine)
-    if scenario.kv_dtype not in offered:
-        values = {"engine": scenario.engine, "shown": scenario.kv_dtype, "choices": ", ".join(offered)}
-        raise ScenarioError(Message(text.KV_DTYPE_OF_ENGINE, values), field="kv_dtype")
 
 
 def _written(field: str, value: Value) -> str:

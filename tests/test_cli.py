@@ -343,7 +343,6 @@ BAD: list[tuple[list[str], str, str]] = [
     (["size", QWEN, "--gpus", "4", "--tp", "3"], "scenario", "1, 2, 4"),
     (["size", QWEN, "--gpus", "3", "--gpu", "h100-80gb"], "scenario", "3"),
     (["size", QWEN, "--kv-dtype", "fp7"], "scenario", "fp8"),
-    (["size", QWEN, "--kv-dtype", "q8_0"], "scenario", "kv_dtype"),
     (["size", QWEN, "--weight-dtype", "fp7"], "scenario", "weight_dtype"),
     (["size", QWEN, "--engine", "ollama"], "scenario", "vllm"),
     (["size", QWEN, "--memory-fraction", "nan"], "scenario", "memory_fraction"),

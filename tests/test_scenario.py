@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kvviz import scenario as module
 from kvviz import weights
+from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ScenarioError
 from kvviz.scenario import (
     DEFAULTS,
@@ -24,7 +25,6 @@ from kvviz.scenario import (
     changed_fields,
     from_json,
     from_query,
-    kv_dtypes,
     parse_tokens,
     parse_value,
     shown,
@@ -67,7 +67,6 @@ BAD = [
     *(("revision", bad) for bad in ("a b", "x" * 81, "\x1b[31m", "main\n", None)),
     *(("config", bad) for bad in ("{}", "x" * 4097, "ab=", "あ", None)),
     *((field, bad) for field in ("kv_dtype", "weight_dtype", "engine") for bad in ("", "fp7", "FP8", None, ["auto"])),
-    ("kv_dtype", "q8_0"),
     ("tp", 2),
     ("max_model_len", 4095),
 ]
@@ -215,7 +214,7 @@ def test_engines_that_drop_empty_parameters_change_nothing() -> None:
         ({"input": "0", "output": "0"}, ["input"], Scenario(output=0)),
         ({"input": "16777216", "output": "16777216"}, ["input", "output"], Scenario()),
         ({"max_model_len": "100"}, ["max_model_len"], Scenario()),
-        ({"kv_dtype": "q8_0"}, ["kv_dtype"], Scenario()),
+        ({"kv_dtype": "Q8_0"}, [], Scenario(kv_dtype="q8_0")),
         ({"kv_dtype": "FP8_E4M3"}, [], Scenario(kv_dtype="fp8")),
         ({"gpu": ""}, [], Scenario(gpu="")),
         ({"gpu": "H100-80GB"}, [], Scenario()),
@@ -316,7 +315,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         input=asked,
         output=answered,
         sequences=draw(st.integers(1, 1_000_000)),
-        kv_dtype=draw(st.sampled_from(kv_dtypes("vllm"))),
+        kv_dtype=draw(st.sampled_from(["auto", *KV_DTYPES])),
         weight_dtype=draw(st.sampled_from(WEIGHT_DTYPES)),
         weights_gib=draw(st.none() | st.floats(0.001, 100_000)),
         memory_fraction=draw(st.floats(0.05, 1)),

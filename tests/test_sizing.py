@@ -243,3 +243,15 @@ def test_longer_or_more_requests_never_fit_better(gpu: str, tokens: int, sequenc
     assert longer.max_sequences_counted <= answer.max_sequences_counted <= answer.max_sequences_held
     assert (answer.fits == "yes") == (sequences <= answer.max_sequences_counted) == (answer.short_bytes <= 0)
     assert answer.budget.device == device(gpu)
+
+
+def test_a_cache_type_of_another_engine_has_content_and_no_reservation() -> None:
+    """llama.cpp's q8_0 takes 34 bytes for 32 values; vLLM has no such cache and says so instead of a number."""
+    answer = sized(kv_dtype="q8_0")
+    assert answer.content_bytes == 2 * 64 * 8 * 128 * 34 // 32 * 4096
+    assert answer.plan is None
+    assert answer.budget is None
+    assert answer.max_sequences_counted is None
+    assert answer.plan_missing is not None
+    assert answer.plan_missing.code == "kv-dtype-of-another-engine"
+    assert "llama.cpp" in str(answer.plan_missing.message)

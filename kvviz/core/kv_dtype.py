@@ -1,5 +1,7 @@
 """What a KV cache type setting comes to for one model, and why."""
 
+from fractions import Fraction
+
 from kvviz.core.architecture.fields import shown
 from kvviz.core.architecture.model import Architecture
 from kvviz.core.cache import CompressedAttention
@@ -9,6 +11,11 @@ from kvviz.text import Message
 from kvviz.text import config as texts
 from kvviz.text import engine as engine_texts
 
+_PACKED = KvDtype(
+    name="packed fp8", value_bytes=Fraction(1), engines=frozenset({"vllm", "sglang", "llama.cpp"}), quantised=True
+)
+"""A stand-in for records whose size the cache spec itself knows."""
+
 
 def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = "vllm") -> tuple[KvDtype, Message]:
     """``setting`` as a cache type, and why. ``auto`` follows the checkpoint's cache scheme, else the model's own type.
@@ -17,12 +24,12 @@ def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = 
     llama.cpp keeps f16 and transformers the model's type. Weight types play no part. How an engine then lays the type
     out (packed records of sparse latent caches) is the engine's own rule.
 
-    Raises ScenarioError for a name that ``engine`` does not offer.
+    Whether ``engine`` offers the type is for its own module to say. Raises ScenarioError for a name nobody knows.
     """
     if any(isinstance(cache, CompressedAttention) for layer in architecture.layers for cache in layer):
-        return _model_dtype(architecture), Message(engine_texts.DTYPE_PACKED)
+        return _PACKED, Message(engine_texts.DTYPE_PACKED)
     if setting != "auto":
-        return _named(setting, engine), Message(engine_texts.DTYPE_CHOSEN)
+        return _named(setting), Message(engine_texts.DTYPE_CHOSEN)
     if engine == "llama.cpp":
         return KV_DTYPES["fp16"], Message(texts.DTYPE_F16)
     scheme = architecture.kv_scheme
@@ -37,11 +44,10 @@ def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = 
     return KV_DTYPES[architecture.dtype], Message(engine_texts.DTYPE_FROM_MODEL, {"path": architecture.dtype_where})
 
 
-def _named(setting: str, engine: str) -> KvDtype:
+def _named(setting: str) -> KvDtype:
     dtype = KV_DTYPES.get(ALIASES.get(setting, setting))
-    if dtype is None or engine not in dtype.engines:
-        choices = ["auto", *(name for name, offered in KV_DTYPES.items() if engine in offered.engines)]
-        values = {"name": shown(setting), "engine": engine, "choices": ", ".join(choices)}
+    if dtype is None:
+        values = {"name": shown(setting), "choices": ", ".join(("auto", *KV_DTYPES))}
         raise ScenarioError(Message(texts.DTYPE_UNKNOWN, values), field="kv_dtype")
     return dtype
 
@@ -51,7 +57,3 @@ def _follows(engine: str, path: str) -> bool:
     if engine == "sglang":
         return path.endswith("kv_cache_quant_algo")
     return engine in ("vllm", "tensorrt-llm")
-
-
-def _model_dtype(architecture: Architecture) -> KvDtype:
-    return KV_DTYPES["bf16" if architecture.dtype == "fp32" else architecture.dtype]

@@ -138,6 +138,9 @@ def plan(
     """
     if missing := not_run(architecture):
         raise KvvizError(missing.message, code=missing.code)
+    if "vllm" not in kv_dtype.engines:
+        values = {"dtype": kv_dtype.name, "engines": ", ".join(sorted(kv_dtype.engines))}
+        raise KvvizError(Message(text.DTYPE_OF_ANOTHER_ENGINE, values), code="kv-dtype-of-another-engine")
     return _plan(ByIdentity(architecture), kv_dtype, tp, block_tokens, in_flight_tokens, prefix_caching, gpu_generation)
 
 

@@ -180,8 +180,8 @@ ONE_IMAGE = Text(
 # --- Cache types ---------------------------------------------------------------------------------------------------
 
 DTYPE_UNKNOWN = Text(
-    en="{engine} has no cache type {name}: use one of {choices}.",
-    ja="{engine} にキャッシュの型 {name} はありません。{choices} から選んでください。",
+    "{name} is no known cache type: use one of {choices}.",
+    "{name} というキャッシュの型はありません。{choices} から選んでください。",
 )
 DTYPE_F16 = Text(
     en="llama.cpp keeps the cache in f16 unless told otherwise, whatever the model's type.",

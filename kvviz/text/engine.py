@@ -134,6 +134,10 @@ COARSE_BLOCKS = Text(
 )
 
 # Why auto is the type it is
+DTYPE_OF_ANOTHER_ENGINE = Text(
+    "vLLM stores no {dtype} cache ({engines} does), so this is the content only.",
+    "vLLM には {dtype} のキャッシュがないため（{engines} の型です）、内容の量だけを示します。",
+)
 DTYPE_CHOSEN = Text("As chosen.", "指定された型です。")
 DTYPE_FROM_SCHEME = Text(
     "The checkpoint asks for this cache type ({path}).",

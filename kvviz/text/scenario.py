@@ -53,10 +53,6 @@ TP = Text(
     en="tp: {gpus} GPUs cannot be divided into engines of {shown}; choose one of {choices}.",
     ja="tp: {gpus} 台の GPU を {shown} 台ずつに分けられません。{choices} のいずれかを選んでください。",
 )
-KV_DTYPE_OF_ENGINE = Text(
-    en="kv_dtype: {engine} has no KV cache type {shown}; choose one of {choices}.",
-    ja="kv_dtype: {engine} には KV キャッシュの型 {shown} がありません。{choices} のいずれかを選んでください。",
-)
 UNKNOWN_FIELD = Text(
     en="“{shown}”: kvviz has no setting of this name; it was left out.",
     ja="「{shown}」という設定はありません。無視しました。",
