@@ -14,6 +14,7 @@ LAYER_TYPES: dict[str, Kind] = {
     "full_attention": "full",
     "attention": "full",
     "indexed_attention": "full",
+    "minimax_m3_sparse": "full",
     "sliding_attention": "window",
     "chunked_attention": "chunk",
     "linear_attention": "state",
@@ -109,6 +110,9 @@ def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
     hybrid = text.numbers("hybrid_layer_pattern", length=layers, more=more, high=1)
     if hybrid is not None:
         return choose("window", (bool(sliding) for sliding in hybrid))
+    windows = _listed_windows(text, layers, more=more)
+    if windows is not None:
+        return choose("window", (bool(tokens) for tokens in windows))
     chunked = _chunked_kinds(text, layers)
     if chunked is not None:
         return chunked
@@ -173,10 +177,30 @@ def _pattern(text: Fields) -> str:
 
 def window_tokens(text: Fields) -> int | None:
     """Length of the sliding window; None where the file has none, or null."""
-    tokens = text.find("sliding_window", term="window_tokens", high=MAX_TOKENS)
+    if isinstance(text.value("sliding_window"), list):
+        lengths = sorted({tokens for tokens in _listed_windows(text) or () if tokens})
+        if len(lengths) > 1:
+            text.problem(texts.NOT_A_KIND, "sliding_window", value=shown(lengths))
+        return text.derive("window_tokens", lengths[0], "sliding_window") if lengths else None
+    own = ("window_size",) if text.model_type == "plamo3" else ()  # GPT-Neo masks by it, and keeps every token
+    tokens = text.find("sliding_window", *own, term="window_tokens", high=MAX_TOKENS)
     if tokens is None and (around := text.find("local_attention", high=MAX_TOKENS)):  # ModernBERT: both directions
         return text.derive("window_tokens", max(1, around // 2), f"local_attention / 2 = {around} / 2")
     return tokens
+
+
+def _listed_windows(text: Fields, layers: int = 0, *, more: int = 0) -> tuple[int, ...] | None:
+    """``sliding_window`` as a list, one entry a layer: 0 for null, where the layer sees everything."""
+    if not isinstance(text.value("sliding_window"), list):
+        return None
+    items = text.items("sliding_window", length=layers, more=more)
+    if items is None:
+        return None
+    path = (*text.path, "sliding_window")
+    return tuple(
+        0 if item is None else text.checked_integer(item, (*path, i), 0, MAX_TOKENS) or 0
+        for i, item in enumerate(items)
+    )
 
 
 # --- What a layer stores -------------------------------------------------------------------------------------------
@@ -230,6 +254,8 @@ def kv_heads(text: Fields, heads: int) -> int:
         return text.derive("kv_heads", 1, "multi_query")
     if text.value("attention_head_type") == "multiquery":  # SantaCoder's first files
         return text.derive("kv_heads", 1, "attention_head_type = multiquery")
+    if sharing := text.find("n_shared_head"):  # PLaMo; its num_key_value_heads are the query heads
+        return text.derive("kv_heads", -(-heads // sharing), f"query heads / n_shared_head = {heads} / {sharing}")
     attention = text.part("attn_config", defaults=text.defaults)
     if attention is not None:  # MPT, DBRX
         if attention.word("attn_type") == "multiquery_attention":

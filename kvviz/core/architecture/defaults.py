@@ -123,6 +123,7 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
     "ernie4_5_vl_moe_text": _row(28, 2560, 20, 103_424, 131_072, num_key_value_heads=4),
     "exaone": _row(32, 4096, 32, 102_400, 4096, num_key_value_heads=8),
     "exaone4": _row(32, 4096, 32, 102_400, 2048, sliding_window=4096, sliding_window_pattern="LLLG"),
+    "exaone4_5_text": _row(32, 4096, 32, 102_400, 2048, sliding_window=4096, sliding_window_pattern="LLLG"),
     "exaone_moe": _row(32, 4096, 32, 102_400, 2048, sliding_window=4096, sliding_window_pattern="LLLG"),
     "falcon": _row(32, 4544, 71, 65_024, 2048, multi_query=True),
     "falcon_h1": _row(
@@ -403,7 +404,7 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
     "minicpm3": _row(62, 2560, 40, 73_448, 32_768, kv_lora_rank=256, qk_nope_head_dim=64, qk_rope_head_dim=32),
     "minimax": _row(32, 4096, 32, 32_000, 131_072, num_key_value_heads=8),
     "minimax_m2": _row(62, 3072, 48, 200_064, 196_608, num_key_value_heads=8, head_dim=128),
-    "minimax_m3_vl_text": _row(60, 6144, 64, 200_064, 524_288, num_key_value_heads=4, head_dim=128),
+    "minimax_m3_vl_text": _row(60, 6144, 64, 200_064, 524_288, num_key_value_heads=4, head_dim=128, index_head_dim=128),
     "ministral": _row(32, 4096, 32, 32_000, 131_072, num_key_value_heads=8, sliding_window=4096),
     "ministral3": _row(34, 4096, 32, 131_072, 262_144, num_key_value_heads=8, head_dim=128),
     "mistral": _row(32, 4096, 32, 32_000, 131_072, num_key_value_heads=8, sliding_window=4096),

@@ -19,6 +19,7 @@ from kvviz.core.architecture.state import (
     read_phi4flash,
     read_plamo2,
     read_rwkv,
+    read_rwkv4,
     read_yuan,
     read_zamba,
 )
@@ -41,7 +42,8 @@ step3p5 step3p7 afmoe cwm bailing_moe bailing_moe_v2 plamo modernbert-decoder na
 iquestcoder mellum laguna beam chameleon emu3_text_model aria_text moshi paddleocr_vl_text idefics molmo molmo2_text
 doge dia_decoder kyutai_speech_to_text voxtral_realtime_text deepseek deepseek_v2 deepseek_v3 deepseek_v32
 deepseek_ocr2_text kimi_k2 glm_moe_dsa axk1 pangu_ultra_moe pangu_pro_moe sarvam_mla youtu youtu_vl longcat_flash_mtp
-cosmos3_edge_text muse_glimmer_text muse_spark_text flint kolibri1
+cosmos3_edge_text muse_glimmer_text muse_spark_text flint kolibri1 exaone4_5_text plamo3 telechat3 PanguEmbedded
+param2moe step1
 """
 
 READERS: dict[str, Reader] = {
@@ -75,6 +77,7 @@ READERS: dict[str, Reader] = {
     "bailing_hybrid": read_bailing,
     "lfm2": read_lfm2,
     "lfm2_moe": read_lfm2,
+    "rwkv": read_rwkv4,
     "rwkv5": read_rwkv,
     "rwkv6": read_rwkv,
     "rwkv7": read_rwkv,
@@ -113,6 +116,7 @@ ALIASES = {
     "PhiMSFT": "phi-msft",
     "BailingMoeLinearV2": "bailing_moe_linear",
     "BailingMoeV2_5": "bailing_hybrid",
+    "BailingMoeV3": "bailing_hybrid",
     "MistralLarge3": "deepseek_v3",
     "MiniMaxM3Sparse": "minimax_m3",
     "MarianMT": "marian",

@@ -13,6 +13,8 @@ COMPRESSED_TYPES = {
     "heavily_compressed_attention": 128,
 }
 """DeepSeek-V4 in the words of transformers: tokens per compressed record."""
+SPARSE_TYPE = "minimax_m3_sparse"
+"""A layer of MiniMax-M3 with an indexer, in the words of transformers."""
 
 
 def read_decoder(text: Fields, root: Fields) -> tuple[Layer, ...]:
@@ -146,6 +148,12 @@ def _ratios(text: Fields, layers: int) -> tuple[int, ...]:
 def _add_sparse_keys(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
     """MiniMax-M3: ordinary heads, and one small key a token, in the cache's own type, on the layers that are marked."""
     sparse = text.part("sparse_attention_config")
+    if sparse is None and text.has("layer_types"):  # as transformers 5 writes it
+        words = text.words("layer_types") or ()
+        if SPARSE_TYPE not in words:
+            return layers
+        own = IndexerKeys(key_dim=text.need("index_head_dim", term="index_key_dim"), packed=False)
+        return tuple((*layer, own) if w == SPARSE_TYPE else layer for layer, w in zip(layers, words, strict=False))
     if sparse is None or not sparse.flag("use_sparse_attention", default=True):
         return layers
     dim = sparse.need("sparse_index_dim", term="index_key_dim")

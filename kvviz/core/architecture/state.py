@@ -376,13 +376,15 @@ def read_bailing(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """Ling and Ring: softmax or latent attention closes each group of layers, linear attention (or KDA) fills it."""
     layers = layer_count(text)
     kinds = listed_kinds(text, "layer_types", layers)
+    kda = text.has("short_conv_kernel_size", "kda_lower_bound")
     if kinds is None:
         group = text.need("layer_group_size", high=MAX_LAYERS)
-        # The last, incomplete group of Ring-linear is softmax throughout; that of the latent models is linear.
-        tail = layers if is_latent(text) else layers - layers % group
+        # The last, incomplete group is softmax throughout, but linear where lightning stands beside latent attention
+        # (vLLM bailing_moe_linear.py:68, bailing_moe_v3.py:131).
+        tail = layers - layers % group if kda or not is_latent(text) else layers
         kinds = choose("full", ((i + 1) % group == 0 or i >= tail for i in range(layers)), "state")
     draft_layers(text)
-    if text.has("short_conv_kernel_size", "kda_lower_bound"):
+    if kda:
         heads = query_heads(text)
         state = _kda_state(
             heads=heads,
@@ -431,6 +433,21 @@ def read_rwkv(text: Fields, root: Fields) -> tuple[Layer, ...]:
         conv_columns=2,
         heads=text.derive("state_heads", hidden // head_size, f"hidden_size / head_size = {hidden} / {head_size}"),
         values_per_head=head_size * head_size,
+        conv_dtype="fp32",
+        recurrent_dtype="fp32",
+    )
+    return ((state,),) * layer_count(text)
+
+
+def read_rwkv4(text: Fields, root: Fields) -> tuple[Layer, ...]:
+    """RWKV 4: two shifted rows, and numerator, denominator and exponent of the running mean, in fp32."""
+    hidden = _hidden(text)
+    state = RecurrentState(
+        mixer="rwkv",
+        conv_channels=hidden,
+        conv_columns=2,
+        heads=text.find("attention_hidden_size", term="state_heads") or hidden,
+        values_per_head=3,
         conv_dtype="fp32",
         recurrent_dtype="fp32",
     )
