@@ -250,6 +250,13 @@ CASES = [
         "vLLM transformers_utils/configs/speculators",
     ),
     Case(
+        "an EAGLE-3 draft that carries its target's model_type",
+        plain("deepseek_v3", 1, 7168, 64, 64, head_dim=128, architectures=["LlamaForCausalLMEagle3"]),
+        "f",
+        kv(1, 64, 128),
+        "SpecForge: every LlamaForCausalLMEagle3 is a Llama layer",
+    ),
+    Case(
         "DeepSeek-VL2-tiny: latent attention switched off",
         nested(
             "deepseek_vl_v2",
@@ -490,6 +497,32 @@ CASES = [
         kv(4, 8, 128),
         "KV cache reference D",
         state=NANO_V2.count("M") * mamba2(10240, 8, 128, 80, 128, wide=F32),
+    ),
+    Case(
+        "Nemotron Nano Omni: a wrapper for which vLLM leaves the state in the model's type",
+        {
+            "model_type": "NemotronH_Nano_Omni_Reasoning_V3",
+            "architectures": ["NemotronH_Nano_Omni_Reasoning_V3"],
+            "llm_config": plain(
+                "nemotron_h",
+                2,
+                2688,
+                32,
+                2,
+                head_dim=128,
+                hybrid_override_pattern="M*",
+                mamba_num_heads=64,
+                mamba_head_dim=64,
+                n_groups=8,
+                ssm_state_size=128,
+                conv_kernel=4,
+                mamba_ssm_cache_dtype="float32",
+            ),
+        },
+        "sf",
+        kv(1, 2, 128),
+        "vLLM model_executor/models/config.py: MODELS_CONFIG_MAP",
+        state=mamba2(4096, 8, 64, 64, 128),
     ),
     Case(
         "Jamba 1.5 Large",
@@ -806,3 +839,9 @@ def test_window_lists_of_two_lengths_are_refused() -> None:
     config = plain("plamo3", 3, 2048, 16, 2, head_dim=128, sliding_window=[2048, 1024, None])
     with pytest.raises(ConfigError, match="cannot be read"):
         read_config(config)
+
+
+def test_a_draft_of_mixed_layers_under_a_plain_name_is_refused() -> None:
+    config = plain("qwen3", 5, 7168, 96, 1, kv_lora_rank=512, qk_rope_head_dim=64)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_config({**config, "linear_attn_config": {"num_heads": 96, "head_dim": 128, "short_conv_kernel_size": 4}})

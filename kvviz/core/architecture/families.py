@@ -129,12 +129,17 @@ CLASS_ENDING = re.compile(
     r"(ForCausalLM|ForConditionalGeneration|LMHeadModel|HeadModel|CausalLM|MTModel|Model|LM)?(Eagle3?|NextN|MTP)?$"
 )
 
+DRAFT_CLASS = re.compile(r"ForCausalLMEagle3?$")
+
 BY_CLASS = {model_type.replace("_", "").replace("-", "").lower(): model_type for model_type in reversed(READERS)}
 """``qwen2moe`` -> ``qwen2_moe``: how class names are looked up."""
 
 
 def find_family(model_type: str, class_names: tuple[str, ...]) -> str | None:
     """The key of READERS for an architecture, or None where there are no rules for it."""
+    if model_type and any(DRAFT_CLASS.search(name) for name in class_names):
+        # Some drafts carry the model_type of their target, and layers of their own class.
+        return find_family("", class_names) or find_family(model_type, ())
     for candidate in (model_type, f"{model_type}_text", ALIASES.get(model_type, "")):
         if candidate in READERS:
             return candidate

@@ -19,6 +19,8 @@ SPARSE_TYPE = "minimax_m3_sparse"
 
 def read_decoder(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """A decoder whose layers are all attention, plain or latent as its fields say."""
+    if text.has("linear_attn_config"):  # a draft of mixed layers in the clothes of a plain model
+        text.problem(texts.NOT_UNDERSTOOD, "linear_attn_config")
     if is_latent(text):
         return _read_latent(text)
     return _add_sparse_keys(text, read_attention(text))

@@ -25,7 +25,16 @@ from kvviz.text import config as texts
 PATTERN_LETTERS: dict[str, Kind] = {"M": "state", "*": "full", "-": "none", "E": "none"}
 """Nemotron-H: Mamba, attention, MLP, experts."""
 
-DTYPE_OWNERS = ("NemotronH", "Qwen3_5", "ColQwen3_5")
+DTYPE_OWNERS = {
+    "NemotronHForCausalLM",
+    "NemotronHPuzzleForCausalLM",
+    "NemotronH_Nano_VL_V2",
+    "Qwen3_5ForCausalLM",
+    "Qwen3_5ForConditionalGeneration",
+    "Qwen3_5MoeForCausalLM",
+    "Qwen3_5MoeForConditionalGeneration",
+    "ColQwen3_5",
+}
 """Classes for which vLLM takes the recurrent dtype from the file; not every wrapper around them
 (``model_executor/models/config.py``, MODELS_CONFIG_MAP)."""
 
@@ -476,7 +485,7 @@ def _recurrent_dtype(text: Fields, root: Fields, name: str, *, silent: StateDtyp
     """The recurrent state's dtype as the file gives it, where vLLM reads it."""
     names = root.value("architectures")
     owner = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
-    if owner and not owner.startswith(DTYPE_OWNERS):
+    if owner and owner not in DTYPE_OWNERS:
         return "model"
     word = text.word(name, term="state_dtype")
     if word is None:
