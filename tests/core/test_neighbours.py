@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kvviz.core.architecture import read_config
+from kvviz.core.architecture import read_config, used_fields
 from kvviz.core.cache import content, letter
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, UnknownArchitectureError
@@ -825,6 +825,11 @@ def test_neighbours(case: Case) -> None:
     assert terms.growing_bytes_per_token == case.growing
     assert tuple((limit.limit_tokens, int(limit.bytes_per_token)) for limit in terms.limited) == case.limited
     assert (terms.state_bytes, terms.cross_bytes) == (case.state, case.cross)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_the_used_fields_read_the_same(case: Case) -> None:
+    assert read_config(used_fields(case.config)) == read_config(case.config)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,15 @@ MAX_PROBLEMS = 100
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config", "llm_cfg", "transformer_layer_config")
 """Where a multimodal file keeps its language model; sizes at the top level may be the vision tower's. The last is where
 a draft model trained with the speculators library keeps its layers."""
-MEDIA_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "img_processor", "mm_vision_tower")
+MEDIA_PARTS = (
+    "vision_config",
+    "audio_config",
+    "visual",
+    "vision_tower",
+    "vision_tower_cfg",
+    "img_processor",
+    "mm_vision_tower",
+)
 DTYPES: dict[str, ModelDtype] = {
     "bfloat16": "bf16",
     "bf16": "bf16",
