@@ -477,7 +477,7 @@ CASES = [
         state=24 * mamba2(8192, 8, 128, 64, 128, wide=F32),
     ),
     Case(
-        "Nemotron Nano 9B v2: 4,480 is not 40 x 128",
+        "Nemotron Nano 9B v2: 4,480 is not 40 x 128; other names of two sizes",
         plain(
             "nemotron_h",
             56,
@@ -489,14 +489,14 @@ CASES = [
             hybrid_override_pattern=NANO_V2,
             mamba_num_heads=128,
             mamba_head_dim=80,
-            n_groups=8,
-            ssm_state_size=128,
+            mamba_num_groups=4,
+            mamba_state_dim=64,
             conv_kernel=4,
         ),
         NANO_V2.replace("M", "s").replace("*", "f").replace("-", "."),
         kv(4, 8, 128),
         "KV cache reference D",
-        state=NANO_V2.count("M") * mamba2(10240, 8, 128, 80, 128, wide=F32),
+        state=NANO_V2.count("M") * mamba2(10240, 4, 128, 80, 64, wide=F32),
     ),
     Case(
         "Nemotron Nano Omni: a wrapper for which vLLM leaves the state in the model's type",

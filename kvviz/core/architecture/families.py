@@ -121,6 +121,7 @@ ALIASES = {
     "MiniMaxM3Sparse": "minimax_m3",
     "MarianMT": "marian",
     "NllbMoe": "nllb-moe",
+    "NemotronHPuzzle": "nemotron_h",
     "AquilaChat": "aquila",
 }
 """Model types and bare class names that do not follow from the family's name."""

@@ -129,7 +129,7 @@ def read_nemotron_h(text: Fields, root: Fields) -> tuple[Layer, ...]:
     kinds = _nemotron_kinds(text)
     state = None
     if _any_state(kinds):
-        state_size = text.need("ssm_state_size", "mamba_d_state", term="state_size")
+        state_size = text.need("ssm_state_size", "mamba_state_dim", "mamba_d_state", term="state_size")
         heads = text.need("mamba_num_heads", term="state_heads")
         dim = text.need("mamba_head_dim", term="state_head_dim")
         state = RecurrentState(
@@ -137,7 +137,7 @@ def read_nemotron_h(text: Fields, root: Fields) -> tuple[Layer, ...]:
             conv_channels=text.derive(
                 "state_width", heads * dim, f"mamba_num_heads * mamba_head_dim = {heads} * {dim}"
             ),
-            conv_groups=text.need("n_groups", "mamba_n_groups", term="state_groups"),
+            conv_groups=text.need("n_groups", "mamba_num_groups", "mamba_n_groups", term="state_groups"),
             conv_channels_per_group=2 * state_size,
             conv_columns=_kernel(text, "conv_kernel", "mamba_d_conv"),
             heads=heads,
