@@ -22,10 +22,6 @@ NOT_JSON = Text(
     en="This is not JSON: {reason} (line {line}, column {column}).",
     ja="JSON として読めません：{reason}（{line} 行 {column} 桁）。",
 )
-NOT_FINITE = Text(
-    en="{constant} is not a JSON number. Replace it by a number or remove the field.",
-    ja="{constant} は JSON の数値ではありません。数値に直すか、その項目を削除してください。",
-)
 NUMBER_TOO_LONG = Text(
     en="A number in this file has more digits than any config.json needs. Check the file.",
     ja="桁数が多すぎる数値があります。ファイルを確認してください。",
@@ -69,6 +65,8 @@ A_NULL = Text(en="null", ja="null")
 NOT_UNDERSTOOD = Text(en="field not understood", ja="解釈できない項目")
 MISSING = Text(en="missing: one of {names} is needed", ja="必要な項目がありません：{names} のいずれか")
 NOT_AN_INTEGER = Text(en="must be a whole number, not {kind}", ja="整数でなければなりません（{kind}です）")
+NOT_WHOLE = Text(en="must be a whole number, not {value}", ja="整数でなければなりません（{value} です）")
+NOT_FINITE = Text(en="{value} is not a finite number", ja="{value} は有限の数ではありません")
 OUT_OF_BOUNDS = Text(
     en="must be between {low} and {high}, not {value}", ja="{low} 以上 {high} 以下でなければなりません（{value} です）"
 )
@@ -82,8 +80,20 @@ WRONG_LENGTH = Text(
 )
 NOT_A_KIND = Text(en="{value} is not a value that kvviz knows here", ja="{value} は kvviz が知らない値です")
 NO_WINDOW = Text(
-    en="some layers are windowed, but no window length is given",
-    ja="ウィンドウの層がありますが、ウィンドウ長の指定がありません",
+    en="some layers keep only a window or chunk, but its length is not given",
+    ja="ウィンドウまたはチャンクだけを保持する層がありますが、その長さの指定がありません",
+)
+NOT_THESE_RULES = Text(
+    en="kvviz has no rule for a {value} layer in {architecture}",
+    ja="kvviz の {architecture} の規則に {value} の層はありません",
+)
+NOT_SHARED = Text(
+    en="{heads} query heads cannot share {kv_heads} KV heads evenly",
+    ja="クエリヘッド {heads} 個を KV ヘッド {kv_heads} 個に等分できません",
+)
+OTHER_CLASS = Text(
+    en="files of {architecture} do not count their layers here: this is another model of the same name",
+    ja="{architecture} のファイルはここに層の数を書きません。同じ名前の別のモデルです",
 )
 NOT_DIVISIBLE = Text(
     en="{value} must be a multiple of {divisor}",
@@ -138,12 +148,12 @@ KV_SCHEME = Text(
 )
 KV_SCHEME_NOT_READ = Text(
     en=(
-        "{path} describes an 8-bit cache, but outside a quantization method that engines recognise: the "
-        "cache stays in the model's type."
+        "{path} describes a quantized cache, but not as vLLM reads it from this quantization method: the cache is "
+        "counted in the model's type."
     ),
     ja=(
-        "{path} は 8 ビットのキャッシュを指していますが、エンジンが認識する量子化方式の外にあるため、"
-        "キャッシュはモデルの型のままです。"
+        "{path} は量子化したキャッシュを指していますが、この量子化方式について vLLM が読み取る形ではないため、"
+        "キャッシュはモデルの型として数えています。"
     ),
 )
 NOT_COMPLEMENTARY = Text(

@@ -234,6 +234,15 @@ LETTERS: list[tuple[str, Change, str]] = [
         {"layers_block_type.0": "hybrid"},
         "b" + ZAMBA_2[1:],
     ),
+    # the last layer is full where the pattern ends in the middle, and where the list says otherwise
+    (
+        "google/gemma-4-E2B-it",
+        {"text_config.layer_types": ..., "text_config.num_kv_shared_layers": 0},
+        "wwwwwf" * 5 + "wwwwf",
+    ),
+    ("google/gemma-3-27b-it", {"text_config.sliding_window": 0}, "f" * 62),
+    ("google/gemma-3-27b-it", {"text_config.sliding_window": False}, "f" * 62),
+    ("mistralai/Mistral-7B-Instruct-v0.1", {"sliding_window": 0}, "f" * 32),
     ("LiquidAI/LFM2-2.6B", {"layer_types": ..., "full_attn_idxs": [0, 29]}, "f" + "s" * 28 + "f"),
     ("deepseek-ai/DeepSeek-V4-Flash", {"compress_ratios": [0] * 44}, "w" * 43),
 ]
@@ -274,6 +283,11 @@ CROSS: list[tuple[str, Change, int]] = [
         "meta-llama/Llama-3.2-11B-Vision-Instruct",
         {"vision_config.image_size": 280},
         (20**2 + 1) * 4 * 8 * 8 * 256 * B,
+    ),
+    (
+        "meta-llama/Llama-3.2-11B-Vision-Instruct",
+        {"vision_config.max_num_tiles": 2},
+        (40**2 + 1) * 2 * 8 * 8 * 256 * B,
     ),
 ]
 
@@ -358,6 +372,14 @@ OLMO_HYBRID = {
     "hidden_size": 3840,
     "layer_types": ["linear_attention"] * 3 + ["full_attention"],
 }
+ZAMBA = {
+    "model_type": "zamba",
+    "num_hidden_layers": 9,
+    "num_attention_heads": 4,
+    "hidden_size": 128,
+    "attn_layer_period": 3,
+    "attn_layer_offset": 2,
+}
 YUAN = {"model_type": "yuan", "num_hidden_layers": 24, "num_attention_heads": 32, "hidden_size": 2048}
 
 ELSEWHERE: list[tuple[str, Change, str, int, list[tuple[int, int]], int]] = [
@@ -390,6 +412,39 @@ ELSEWHERE: list[tuple[str, Change, str, int, list[tuple[int, int]], int]] = [
         9 * 5120 * 19 * B,
     ),
     ("PLaMo 2", PLAMO_2, "sfsf", 2 * 4 * 256 * B, [], 2 * (8192 * 3 + 64 * 128 * 64) * B),
+    ("PLaMo 2, fewer layers than half a step", {**PLAMO_2, "mamba_step": 8}, "sssf", 4 * 256 * B, [], 3 * 548_864 * B),
+    (
+        "Ring linear, a last group that is not whole: softmax",
+        {**RING_LINEAR, "num_hidden_layers": 8},
+        "ssssffff",
+        4 * 4 * 256 * B,
+        [],
+        4 * 16 * 128 * 128 * B,
+    ),
+    (
+        "Ling 2.5, a last group that is not whole: linear beside latent attention",
+        {**RING_LINEAR, "num_hidden_layers": 8, "kv_lora_rank": 512, "qk_rope_head_dim": 64},
+        "sssslsss",
+        576 * B,
+        [],
+        7 * 16 * 128 * 128 * B,
+    ),
+    (
+        "Zamba, hybrid layers by period: counted from the fourth layer, after one in the third",
+        ZAMBA,
+        "ssbssbssb",
+        3 * 4 * 2 * 64 * B,
+        [],
+        9 * 256 * (3 + 16) * B,
+    ),
+    (
+        "JetMoE, whose experts bring the query heads",
+        {"model_type": "jetmoe", "num_hidden_layers": 24, "hidden_size": 2048, "kv_channels": 128},
+        "f" * 24,
+        24 * 16 * 256 * B,
+        [],
+        0,
+    ),
     ("Ring linear", RING_LINEAR, "ssssf" * 4, 4 * 4 * 256 * B, [], 16 * 16 * 128 * 128 * B),
     ("OLMo hybrid", OLMO_HYBRID, "sssf", 30 * 256 * B, [], 3 * (30 * (2 * 96 + 192) * 3 + 30 * 96 * 192) * B),
     ("Yuan 2", YUAN, "b" * 24, 24 * 4096 * B, [], 24 * 2 * 2048 * B),
@@ -555,6 +610,19 @@ def test_encoder_decoders_without_a_bundled_file() -> None:
     assert (found.growing_bytes_per_token, found.cross_bytes) == (4 * 768 * B, 512 * 4 * 768 * B)
 
 
+def test_jetmoe_counts_query_heads_as_its_class_does() -> None:
+    config = {"model_type": "jetmoe", "num_hidden_layers": 1, "hidden_size": 2048, "num_key_value_heads": 16}
+    assert read_config(config).attention_heads == 32
+    assert read_config({**config, "num_experts_per_tok": 3}).attention_heads == 48
+    assert read_config({**config, "num_attention_heads": 64}).attention_heads == 64
+
+
+def test_the_smallest_of_several_lengths_is_the_models_own() -> None:
+    config = {"max_position_embeddings": 32_768, "seq_length": 8192, "model_max_length": 16_384}
+    assert changed("Qwen/Qwen3-8B", config).max_context_tokens == 8192
+    assert changed("Qwen/Qwen3-8B", {**config, "seq_length": None}).max_context_tokens == 16_384
+
+
 # --- What the reader of a result must know -------------------------------------------------------------------------
 
 NOTES: list[tuple[str, Change, str]] = [
@@ -597,6 +665,16 @@ SCHEMES: list[tuple[Change, str | None]] = [
     ({"quant_method": "compressed-tensors", "kv_cache_scheme": {"num_bits": 8, "type": "float"}}, "fp8"),
     ({"quant_method": "compressed-tensors", "kv_cache_scheme": None}, None),
     ({"quant_method": "modelopt", "kv_cache_scheme": {"num_bits": 8, "type": "int"}}, None),
+    ({"quant_method": "modelopt", "kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": True}}, None),
+    ({"quant_method": "modelopt", "kv_cache_scheme": {"num_bits": 8, "type": "float"}}, None),  # not said to be static
+    ({"quant_method": "modelopt", "kv_cache_quant_algo": "INT8"}, None),
+    ({"quant_method": "compressed-tensors", "kv_cache_scheme": {"num_bits": 8, "type": "int"}}, None),
+    ({"quant_method": "compressed-tensors", "kv_cache_scheme": {"num_bits": 4, "type": "float"}}, None),
+    # vLLM asks compressed-tensors for bits and kind only (attention.py:281-291)
+    (
+        {"quant_method": "compressed-tensors", "kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": True}},
+        "fp8",
+    ),
     ({"quant_method": "modelopt", "kv_cache_quant_algo": None}, None),
     ({"quant_method": "fp8", "activation_scheme": "dynamic"}, None),  # FP8 weights
     ({"quant_method": "fp8", "kv_cache_scheme": {"num_bits": 8, "type": "float"}}, None),
@@ -605,7 +683,12 @@ SCHEMES: list[tuple[Change, str | None]] = [
 
 @pytest.mark.parametrize(("quantization", "expected"), SCHEMES, ids=lambda value: str(value)[:60])
 def test_the_cache_type_a_checkpoint_asks_for(quantization: Change, expected: str | None) -> None:
-    scheme = changed("Qwen/Qwen3-8B", {"quantization_config": quantization}).kv_scheme
+    architecture = changed("Qwen/Qwen3-8B", {"quantization_config": quantization})
+    scheme = architecture.kv_scheme
     assert (scheme.dtype if scheme else None) == expected
+    inner = quantization.get("quantization", quantization)
+    asked = inner.get("kv_cache_scheme") or inner.get("kv_cache_quant_algo")
+    codes = {note.code for note in architecture.notes}
+    assert codes == ({"kv-scheme"} if scheme else {"kv-scheme-not-read"} if asked else set())
     if scheme:
         assert scheme.path.startswith("$.quantization_config.")

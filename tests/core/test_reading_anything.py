@@ -125,7 +125,7 @@ def test_a_size_that_is_not_there_is_an_error_not_a_guess(field: str, absence: s
 
 def test_all_problems_at_once() -> None:
     config = config_of("google/gemma-3-27b-it")
-    config["text_config"] |= {"num_attention_heads": "32", "head_dim": -1, "sliding_window": 0, "dtype": 7}
+    config["text_config"] |= {"num_attention_heads": "32", "head_dim": -1, "sliding_window": -1, "dtype": 7}
     config["text_config"]["layer_types"][3] = "spiral_attention"
     with pytest.raises(ConfigError) as caught:
         read_config(config)
@@ -157,6 +157,9 @@ def test_all_problems_at_once() -> None:
 def test_a_layer_list_of_the_wrong_length(model: str, field: str, change: str) -> None:
     config = config_of(model)
     config[field] = config[field][:-2] if change == "short" else config[field] + 3 * config[field][-1:]
+    if field == "compress_ratios" and change == "long":  # entries of draft layers follow, counted in the file or not
+        assert read_config(config).layers == read_config(config_of(model)).layers
+        return
     with pytest.raises(ConfigError) as caught:
         read_config(config)
     assert [problem.path for problem in caught.value.problems] == [f"$.{field}"]
@@ -231,7 +234,7 @@ def test_infinity_is_accepted_where_published_files_have_it_and_refused_where_it
     config = parse_config(json.dumps({**config_of(model), "head_dim": math.inf}))
     with pytest.raises(ConfigError) as caught:
         read_config(config)
-    assert [problem.path for problem in caught.value.problems] == ["$.head_dim"]
+    assert caught.value.lines("en")[1:] == ("inf is not a finite number @ $.head_dim",)
 
 
 def test_reading_all_bundled_configs_is_quick() -> None:

@@ -4,16 +4,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from kvviz.core.architecture.defaults import class_defaults
 from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields, shown
 from kvviz.core.cache import ChunkedAttention, FullAttention, Layer, LayerCache, SlidingWindow
 from kvviz.text import config as texts
 
-Kind = Literal["full", "window", "chunk", "state", "both", "none"]
+Kind = Literal["full", "indexed", "compressed", "window", "chunk", "state", "both", "none"]
+"""What a layer keeps: every token, the same with an indexer's keys, records of several tokens, a window, a chunk, a
+state, a state and every token, or nothing."""
 
 LAYER_TYPES: dict[str, Kind] = {
     "full_attention": "full",
     "attention": "full",
-    "indexed_attention": "full",
+    "indexed_attention": "indexed",
+    "deepseek_sparse_attention": "indexed",
+    "compressed_sparse_attention": "compressed",
+    "heavily_compressed_attention": "compressed",
     "minimax_m3_sparse": "full",
     "sliding_attention": "window",
     "chunked_attention": "chunk",
@@ -24,7 +30,8 @@ LAYER_TYPES: dict[str, Kind] = {
     "moe": "none",
     "mlp": "none",
 }
-"""Entries of ``layer_types`` and ``layers_block_type``, and what such a layer keeps."""
+"""Entries of such a list, and what such a layer keeps."""
+LIST_NAMES = ("layer_types", "layers_block_type")
 
 HEAD_NAMES = ("num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads", "decoder_attention_heads")
 HIDDEN_NAMES = ("hidden_size", "n_embd", "n_embed", "d_model", "model_dim")
@@ -65,7 +72,7 @@ class Attention:
                 return (self.chunk,)
             case "full" | "both":
                 return (self.full,)
-            case "state" | "none":
+            case _:
                 return ()
 
 
@@ -84,17 +91,19 @@ def read_attention(text: Fields) -> tuple[Layer, ...]:
 
 def layer_count(text: Fields, *names: str) -> int:
     """Number of layers; 0 where the file does not say (then there is a problem, and lists go unchecked)."""
-    before = len(text.log.problems)
-    layers = text.need(*(names or LAYER_NAMES), term="layers", high=MAX_LAYERS)
-    return layers if len(text.log.problems) == before else 0
+    own = [name for name in class_defaults(text.model_type, nested=True) if name in LAYER_NAMES]
+    if not names and own and text.has(*LAYER_NAMES) and not text.has(*own, "num_hidden_layers"):
+        # GLM-10B and GLM-4 share a model_type and nothing else.
+        text.problem(texts.OTHER_CLASS, text.named(*LAYER_NAMES), architecture=text.model_type)
+    return text.need(*(names or LAYER_NAMES), term="layers", high=MAX_LAYERS, stand_in=0)
 
 
-def draft_layers(text: Fields) -> int:
-    """Layers that only draft (MTP): present in the file, not part of the model's own cache."""
-    count = text.find(*DRAFT_NAMES, term="draft_layers", low=0, high=MAX_LAYERS) or 0
-    if count:
+def draft_layers(text: Fields) -> int | None:
+    """Layers that only draft (MTP): present in the file, not part of the model's own cache. None: a wrong number."""
+    count = text.find(*DRAFT_NAMES, term="draft_layers", low=0, high=MAX_LAYERS, stand_in=-1) or 0
+    if count > 0:
         text.note("draft-layers-not-counted", texts.DRAFT_LAYERS, count=count)
-    return count
+    return count if count >= 0 else None
 
 
 # --- Which layers --------------------------------------------------------------------------------------------------
@@ -102,11 +111,16 @@ def draft_layers(text: Fields) -> int:
 
 def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
     """What each layer is, by the first rule that the file's fields answer (KV cache reference, section C)."""
-    more = draft_layers(text)
-    listed = listed_kinds(text, "layer_types", layers, more=more)
+    kinds = _kinds(text, layers)
+    # The class forces Gemma 4's last layer to see everything, whatever the file says.
+    return (*kinds[:-1], "full") if text.model_type.startswith("gemma4") and kinds else kinds
+
+
+def _kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
+    listed = listed_kinds(text, layers, "full", "window", "chunk")
     if listed is not None:
-        # The class forces Gemma 4's last layer to see everything, whatever the list says.
-        return (*listed[:-1], "full") if text.model_type.startswith("gemma4") and listed else listed
+        return listed
+    more = draft_layers(text)
     hybrid = text.numbers("hybrid_layer_pattern", length=layers, more=more, high=1)
     if hybrid is not None:
         return choose("window", (bool(sliding) for sliding in hybrid))
@@ -121,8 +135,7 @@ def layer_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
         return choose("full", (True for _ in range(layers)))
     pattern = _pattern(text)
     if pattern:
-        last = layers - 1 if text.model_type.startswith("gemma4") else layers
-        return choose("window", (pattern[i % len(pattern)] == "L" and i != last for i in range(layers)))
+        return choose("window", (pattern[i % len(pattern)] == "L" for i in range(layers)))
     first = text.find("max_window_layers", low=0, high=MAX_LAYERS) or 0
     return choose("window", (i >= first for i in range(layers)))
 
@@ -132,17 +145,24 @@ def choose(kind: Kind, chosen: Iterable[bool], other: Kind = "full") -> tuple[Ki
     return tuple([kind if yes else other for yes in chosen])
 
 
-def listed_kinds(text: Fields, name: str, layers: int, *, more: int = 0) -> tuple[Kind, ...] | None:
-    """The kinds that a list of words names, one a layer; None where there is no such list."""
-    if not text.has(name):
+def listed_kinds(text: Fields, layers: int, *allowed: Kind) -> tuple[Kind, ...] | None:
+    """The kinds that a list of words names, one a layer; None where there is no such list.
+
+    ``allowed``: what the family's rules know. A layer of another kind is a problem, never a layer that keeps nothing.
+    """
+    if not text.has(*LIST_NAMES):
         return None
-    words = text.words(name, length=layers, more=more) or ("attention",) * layers
+    name = text.named(*LIST_NAMES)
+    words = text.words(name, length=layers, more=draft_layers(text)) or ()
     kinds: list[Kind] = []
     for index, word in enumerate(words):
-        if word not in LAYER_TYPES:
+        kind = LAYER_TYPES.get(word)
+        if kind is None:
             text.problem(texts.NOT_A_KIND, name, index, value=shown(word))
-        kinds.append(LAYER_TYPES.get(word, "full"))
-    return tuple(kinds)
+        elif kind not in allowed:
+            text.problem(texts.NOT_THESE_RULES, name, index, value=word, architecture=text.model_type)
+        kinds.append(kind if kind in allowed else allowed[0])
+    return tuple(kinds) or (allowed[0],) * layers
 
 
 def _chunked_kinds(text: Fields, layers: int) -> tuple[Kind, ...] | None:
@@ -176,20 +196,23 @@ def _pattern(text: Fields) -> str:
 
 
 def window_tokens(text: Fields) -> int | None:
-    """Length of the sliding window; None where the file has none, or null."""
+    """Length of the sliding window; None where the file has none, or null, 0 or false, which vLLM takes for null
+    (``config/model.py:815-821``)."""
     if isinstance(text.value("sliding_window"), list):
         lengths = sorted({tokens for tokens in _listed_windows(text) or () if tokens})
         if len(lengths) > 1:
             text.problem(texts.NOT_A_KIND, "sliding_window", value=shown(lengths))
         return text.derive("window_tokens", lengths[0], "sliding_window") if lengths else None
     own = ("window_size",) if text.model_type == "plamo3" else ()  # GPT-Neo masks by it, and keeps every token
+    if text.value("sliding_window") == 0:  # false equals it
+        return None
     tokens = text.find("sliding_window", *own, term="window_tokens", high=MAX_TOKENS)
     if tokens is None and (around := text.find("local_attention", high=MAX_TOKENS)):  # ModernBERT: both directions
         return text.derive("window_tokens", max(1, around // 2), f"local_attention / 2 = {around} / 2")
     return tokens
 
 
-def _listed_windows(text: Fields, layers: int = 0, *, more: int = 0) -> tuple[int, ...] | None:
+def _listed_windows(text: Fields, layers: int = 0, *, more: int | None = 0) -> tuple[int, ...] | None:
     """``sliding_window`` as a list, one entry a layer: 0 for null, where the layer sees everything."""
     if not isinstance(text.value("sliding_window"), list):
         return None
@@ -209,26 +232,34 @@ def _listed_windows(text: Fields, layers: int = 0, *, more: int = 0) -> tuple[in
 def read_heads(text: Fields, kinds: tuple[Kind, ...]) -> Attention:
     """The vectors of full, windowed and chunked layers."""
     heads = query_heads(text)
-    common = Heads(
-        kv_heads=kv_heads(text, heads),
-        key_dim=(dim := head_dim(text, heads)),
-        value_dim=_value_dim(text, dim),
+    dim = head_dim(text, heads)
+    common = Heads(kv_heads=kv_heads(text, heads), key_dim=dim, value_dim=_value_dim(text, dim))
+    full = _full_heads(text, common, heads).full()
+    return Attention(
+        full=full,
+        window=_windowed(text, _window_heads(text, common, heads)) if "window" in kinds else full,
+        chunk=_chunked(text, full) if "chunk" in kinds else full,
     )
-    full = _full_heads(text, common).full()
-    window = _window_heads(text, common)
-    chunk: LayerCache = full
-    if "chunk" in kinds and (chunk_tokens := text.find("attention_chunk_size", term="chunk_tokens", high=MAX_TOKENS)):
-        chunk = ChunkedAttention(
-            kv_heads=full.kv_heads, key_dim=full.key_dim, value_dim=full.value_dim, chunk_tokens=chunk_tokens
-        )
-    return Attention(full=full, window=_windowed(text, window) if "window" in kinds else full, chunk=chunk)
+
+
+def _chunked(text: Fields, full: FullAttention) -> LayerCache:
+    tokens = text.find("attention_chunk_size", term="chunk_tokens", high=MAX_TOKENS)
+    if tokens is None:
+        _no_length(text, "attention_chunk_size")
+        return full
+    return ChunkedAttention(kv_heads=full.kv_heads, key_dim=full.key_dim, value_dim=full.value_dim, chunk_tokens=tokens)
+
+
+def _no_length(text: Fields, name: str) -> None:
+    """A problem where the file does not switch a window off but leaves its length out."""
+    if name not in text.data:
+        text.problem(texts.NO_WINDOW, name)
 
 
 def _windowed(text: Fields, heads: Heads) -> LayerCache:
     tokens = window_tokens(text)
     if tokens is None:
-        if "sliding_window" not in text.data:
-            text.problem(texts.NO_WINDOW, "sliding_window")
+        _no_length(text, "sliding_window")
         return heads.full()
     longest = text.find("max_position_embeddings", term="max_context_tokens", high=MAX_TOKENS)
     limits = longest is None or tokens < longest
@@ -244,8 +275,20 @@ def _windowed(text: Fields, heads: Heads) -> LayerCache:
 
 
 def query_heads(text: Fields) -> int:
-    """Query heads."""
-    return text.need(*HEAD_NAMES, term="heads")
+    """Query heads; 0 where there is a problem with them."""
+    heads = find_query_heads(text)
+    if heads is None:
+        text.missing(*HEAD_NAMES)
+    return heads or 0
+
+
+def find_query_heads(text: Fields) -> int | None:
+    """Query heads; None where the file does not say."""
+    if text.model_type == "jetmoe" and not text.has(*HEAD_NAMES):  # each expert brings its own query heads
+        shared, experts = text.need("num_key_value_heads", term="kv_heads"), text.need("num_experts_per_tok")
+        how = f"num_key_value_heads * num_experts_per_tok = {shared} * {experts}"
+        return text.derive("heads", shared * experts, how)
+    return text.find(*HEAD_NAMES, term="heads", stand_in=0)
 
 
 def kv_heads(text: Fields, heads: int) -> int:
@@ -260,11 +303,19 @@ def kv_heads(text: Fields, heads: int) -> int:
     if attention is not None:  # MPT, DBRX
         if attention.word("attn_type") == "multiquery_attention":
             return text.derive("kv_heads", 1, "attn_type = multiquery_attention")
-        if listed := attention.find("kv_n_heads", term="kv_heads"):
+        if listed := shared_heads(attention, heads, "kv_n_heads"):
             return listed
-    if text.flag("multi_query_attention") and (groups := text.find("multi_query_group_num", term="kv_heads")):
+    if text.flag("multi_query_attention") and (groups := shared_heads(text, heads, "multi_query_group_num")):
         return groups
-    return text.find(*KV_HEAD_NAMES, term="kv_heads") or text.derive("kv_heads", heads, "= query heads")
+    return shared_heads(text, heads, *KV_HEAD_NAMES) or text.derive("kv_heads", heads, "= query heads")
+
+
+def shared_heads(part: Fields, heads: int, *names: str, term: str = "kv_heads") -> int | None:
+    """KV heads under one of ``names``, each of which serves equally many of the query heads."""
+    shared = part.find(*names, term=term)
+    if shared and heads % shared:
+        part.problem(texts.NOT_SHARED, part.named(*names), heads=heads, kv_heads=shared)
+    return shared
 
 
 def head_dim(text: Fields, heads: int) -> int:
@@ -277,13 +328,11 @@ def head_dim(text: Fields, heads: int) -> int:
     named = text.find("hidden_size_per_head", "attention_head_dim", "d_kv", *own, term="head_dim")
     if named or (named := text.find("head_dim", low=0)):  # what the file names comes before what the class supplies
         return named
-    hidden = text.need(*HIDDEN_NAMES, term="hidden_size")
+    hidden = text.need(*HIDDEN_NAMES, term="hidden_size", stand_in=0)
+    names: tuple[str, ...] = HIDDEN_NAMES
     if projected := text.find("attention_projection_size"):  # Yuan 2
-        hidden = projected
-    if hidden < heads:
-        text.problem(texts.OUT_OF_BOUNDS, HIDDEN_NAMES[0], low=heads, high=heads * heads, value=hidden)
-        return 1
-    return text.derive("head_dim", hidden // heads, f"hidden_size // num_attention_heads = {hidden} // {heads}")
+        hidden, names = projected, ("attention_projection_size",)
+    return text.divide("head_dim", hidden, heads, f"{names[0]} // num_attention_heads", text.named(*names))
 
 
 def _value_dim(text: Fields, key_dim: int) -> int:
@@ -292,30 +341,39 @@ def _value_dim(text: Fields, key_dim: int) -> int:
     return (text.find("v_head_dim", term="value_dim") if own else None) or key_dim
 
 
-def _full_heads(text: Fields, common: Heads) -> Heads:
+def _full_heads(text: Fields, common: Heads, queries: int) -> Heads:
     """Gemma 4's full layers have their own head size, and their own heads where keys double as values."""
     dim = text.find("global_head_dim", term="full_head_dim")
     if dim is None:
         return common
     heads = common.kv_heads
     if text.flag("attention_k_eq_v"):
-        heads = text.find("num_global_key_value_heads", term="full_kv_heads") or heads
+        heads = shared_heads(text, queries, "num_global_key_value_heads", term="full_kv_heads") or heads
         text.note("keys-as-values-stored-twice", texts.KEYS_AS_VALUES)
     return Heads(kv_heads=heads, key_dim=dim, value_dim=dim)
 
 
-def _window_heads(text: Fields, common: Heads) -> Heads:
+def _window_heads(text: Fields, common: Heads, queries: int) -> Heads:
     """MiMo-V2 and Step 3.5 give windowed layers their own heads."""
     other = text.part("attention_other_setting")
     if other is not None:
         dim = other.find("head_dim", term="window_head_dim") or common.key_dim
-        heads = other.find(*KV_HEAD_NAMES, term="window_kv_heads") or common.kv_heads
+        queries = _own_queries(other, queries, *HEAD_NAMES)
+        heads = shared_heads(other, queries, *KV_HEAD_NAMES, term="window_kv_heads") or common.kv_heads
         return Heads(kv_heads=heads, key_dim=dim, value_dim=dim)
+    queries = _own_queries(text, queries, "swa_num_attention_heads")
+    shared = shared_heads(text, queries, "swa_num_key_value_heads", term="window_kv_heads")
     return Heads(
-        kv_heads=text.find("swa_num_key_value_heads", term="window_kv_heads") or common.kv_heads,
+        kv_heads=shared or common.kv_heads,
         key_dim=text.find("swa_head_dim", term="window_head_dim") or common.key_dim,
         value_dim=text.find("swa_v_head_dim", term="window_value_dim") or common.value_dim,
     )
+
+
+def _own_queries(part: Fields, queries: int, *names: str) -> int:
+    """Query heads of some of the layers; those of all where the file does not say."""
+    own = part.find(*names, term="layer_heads", stand_in=0)
+    return queries if own is None else own
 
 
 # --- Layers that store nothing, or their own number of heads -------------------------------------------------------
@@ -347,10 +405,11 @@ def _override(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
     for name in overrides.data:
         own = overrides.part(name)
         index = int(name) if name.isascii() and name.isdigit() and len(name) < 6 else len(layers)
-        if index >= len(layers):
+        if index >= len(layers) > 0:
             overrides.problem(texts.OUTSIDE_LAYERS, name, value=shown(name), layers=len(layers))
-        elif own is not None:
-            heads, dim = own.find("num_key_value_heads", term="kv_heads"), own.find("head_dim")
+        elif own is not None and layers:
+            heads = shared_heads(own, _own_queries(own, query_heads(text), *HEAD_NAMES), "num_key_value_heads")
+            dim = own.find("head_dim")
             changed[index] = tuple(_with_heads(cache, heads, dim) for cache in layers[index])
     return tuple(changed)
 
@@ -378,13 +437,11 @@ def _block(text: Fields, block: Fields, heads: int, dim: int) -> Layer:
     attention = block.part("attention")
     if attention is None or attention.flag("no_op") or attention.flag("replace_with_linear"):
         return ()
-    listed = attention.find("num_key_value_heads", term="kv_heads")
+    listed = shared_heads(attention, heads, "num_key_value_heads")
     per_head = attention.find("n_heads_in_group")
     if listed is None and per_head is not None:
-        if heads % per_head:
-            attention.problem(texts.NOT_DIVISIBLE, "n_heads_in_group", value=heads, divisor=per_head)
-        listed = max(1, heads // per_head)
-        attention.derive("kv_heads", listed, f"num_attention_heads / n_heads_in_group = {heads} / {per_head}")
+        how = "num_attention_heads // n_heads_in_group"
+        listed = attention.divide("kv_heads", heads, per_head, how, "n_heads_in_group")
     own = Heads(kv_heads=listed or kv_heads(text, heads), key_dim=dim, value_dim=dim)
     window = attention.find("window_length", term="window_tokens", high=MAX_TOKENS)
     if window is None:
@@ -394,9 +451,15 @@ def _block(text: Fields, block: Fields, heads: int, dim: int) -> Layer:
 
 def _read_listed_heads(text: Fields, layers: int) -> tuple[Layer, ...]:
     """OpenELM, DeciLM 7B: KV heads are a list, one entry a layer."""
-    name = "num_kv_heads" if text.has("num_kv_heads") else "num_key_value_heads_per_layer"
+    name = text.named("num_kv_heads", "num_key_value_heads_per_layer")
     listed = text.numbers(name, length=layers, low=1) or ()
-    dim = head_dim(text, 1 if text.has("head_dim") else query_heads(text))
+    dim = head_dim(text, 0 if text.value("head_dim") else query_heads(text))
+    queries = text.numbers("num_query_heads", length=layers, low=1)
+    if queries is None:
+        queries = (find_query_heads(text) or 0,) * len(listed)
+    for index, (heads, shared) in enumerate(zip(queries, listed, strict=False)):
+        if heads % shared:
+            text.problem(texts.NOT_SHARED, name, index, heads=heads, kv_heads=shared)
     return tuple((Heads(kv_heads=heads, key_dim=dim, value_dim=dim).full(),) for heads in listed)
 
 

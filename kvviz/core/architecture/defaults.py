@@ -2,7 +2,7 @@
 
 Read from the configuration classes of transformers 5.24 (``models/*/configuration_*.py``); phi4flash and rwkv from the
 code published with the models. Windows: ``sliding_window_pattern`` is one cycle of layers, L windowed and G full, where
-the class computes ``layer_types`` so.
+the class computes ``layer_types`` so. Where a family's first files count layers under another name, the row has it too.
 """
 
 from collections.abc import Mapping
@@ -125,7 +125,7 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
     "exaone4": _row(32, 4096, 32, 102_400, 2048, sliding_window=4096, sliding_window_pattern="LLLG"),
     "exaone4_5_text": _row(32, 4096, 32, 102_400, 2048, sliding_window=4096, sliding_window_pattern="LLLG"),
     "exaone_moe": _row(32, 4096, 32, 102_400, 2048, sliding_window=4096, sliding_window_pattern="LLLG"),
-    "falcon": _row(32, 4544, 71, 65_024, 2048, multi_query=True),
+    "falcon": _row(32, 4544, 71, 65_024, 2048, multi_query=True, n_layer=32),
     "falcon_h1": _row(
         32,
         4096,
@@ -302,6 +302,7 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
         "num_key_value_heads": 16,
         "vocab_size": 32000,
         "kv_channels": 128,
+        "num_experts_per_tok": 2,
         "max_position_embeddings": 4096,
     },
     "kimi_linear": _row(
@@ -469,7 +470,7 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
         "decoder_attention_heads": 16,
         "d_model": 1024,
     },
-    "olmo": _row(32, 4096, 32, 50_304, 2048),
+    "olmo": _row(32, 4096, 32, 50_304, 2048, n_layers=32),
     "olmo2": _row(32, 4096, 32, 50_304, 2048),
     "olmo3": _row(32, 4096, 32, 50_304, 2048, sliding_window=4096, sliding_window_pattern="LLLG"),
     "olmo_hybrid": _row(32, 3840, 30, 100_352, 65_536, linear_conv_kernel_dim=4, full_attention_interval=4),
@@ -492,7 +493,7 @@ CLASS_DEFAULTS: dict[str, dict[str, Default]] = {
         "d_model": 1024,
     },
     "persimmon": _row(36, 4096, 64, 262_144, 16_384),
-    "phi": _row(24, 2048, 32, 51_200, 2048),
+    "phi": _row(24, 2048, 32, 51_200, 2048, n_layer=24),
     "phi3": _row(32, 3072, 32, 32_064, 4096),
     "phi4_multimodal": _row(32, 3072, 32, 200_064, 131_072, num_key_value_heads=8),
     "phi4flash": {"sliding_window": 2047, "mamba_d_state": 16, "mamba_d_conv": 4, "mamba_expand": 2},

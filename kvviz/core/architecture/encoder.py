@@ -1,8 +1,8 @@
 """Caches that an encoder or an image fills once per request: encoder-decoders and Llama 3.2 Vision."""
 
-from kvviz.core.architecture.attention import Heads, layer_count, layer_kinds, read_heads
+from kvviz.core.architecture.attention import Heads, layer_count, read_heads
 from kvviz.core.architecture.defaults import class_defaults
-from kvviz.core.architecture.fields import MAX_LAYERS, MAX_SIZE, MAX_TOKENS, Fields
+from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields
 from kvviz.core.cache import CrossAttention, Layer
 from kvviz.text import config as texts
 
@@ -21,11 +21,10 @@ def _decoder_layer(heads: Heads, encoder_tokens: int) -> Layer:
 def read_bart(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """BART and its family, and Whisper: sizes are ``d_model`` over the decoder's heads."""
     layers = layer_count(text, "decoder_layers")
-    heads = text.need("decoder_attention_heads", term="heads")
-    width = text.need("d_model", "hidden_size", term="hidden_size")
-    if width < heads:
-        text.problem(texts.OUT_OF_BOUNDS, "d_model", low=heads, high=MAX_SIZE, value=width)
-    dim = text.derive("head_dim", max(1, width // heads), f"d_model // decoder_attention_heads = {width} // {heads}")
+    heads = text.need("decoder_attention_heads", term="heads", stand_in=0)
+    width = text.need("d_model", "hidden_size", term="hidden_size", stand_in=0)
+    where = text.named("d_model", "hidden_size")
+    dim = text.divide("head_dim", width, heads, "d_model // decoder_attention_heads", where)
     tokens = text.need(
         "max_source_positions",
         "max_encoder_position_embeddings",
@@ -52,7 +51,6 @@ def read_t5(text: Fields, root: Fields) -> tuple[Layer, ...]:
 def read_mllama(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """Llama 3.2 Vision: cross layers hold the image and nothing per text token."""
     layers = layer_count(text)
-    kinds = layer_kinds(text, layers)
     cross_layers = text.numbers("cross_attention_layers", high=MAX_LAYERS)
     if cross_layers is None:
         text.missing("cross_attention_layers")
@@ -60,7 +58,7 @@ def read_mllama(text: Fields, root: Fields) -> tuple[Layer, ...]:
     for index, number in enumerate(cross_layers):
         if number >= layers > 0:
             text.problem(texts.OUTSIDE_LAYERS, "cross_attention_layers", index, value=number, layers=layers)
-    full = read_heads(text, kinds).full
+    full = read_heads(text, ()).full
     image = CrossAttention(
         kv_heads=full.kv_heads, key_dim=full.key_dim, value_dim=full.value_dim, encoder_tokens=_image_tokens(root)
     )

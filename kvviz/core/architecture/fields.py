@@ -1,9 +1,11 @@
 """A typed view over one JSON object: what is read, what is wrong with it, and where every number came from.
 
 A bad value is recorded and reading goes on with a harmless stand-in, so that a person sees every problem at once; no
-layout is returned once there is a problem.
+layout is returned once there is a problem. What is checked against other fields takes 0 for a stand-in, and goes
+unchecked there: one wrong field is one problem.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -64,8 +66,11 @@ class Fields:
         """True if the file gives one of ``names`` a value other than null."""
         return any(self.value(name) is not None for name in names)
 
-    def find(self, *names: str, term: str = "", low: int = 1, high: int = MAX_SIZE) -> int | None:
-        """The first of ``names`` with a value, else the class default. None: neither, or null in the file."""
+    def find(self, *names: str, term: str = "", low: int = 1, high: int = MAX_SIZE, stand_in: int = 1) -> int | None:
+        """The first of ``names`` with a value, else the class default. None: neither, or null in the file.
+
+        A wrong value is a problem and ``stand_in``: no other field is asked instead of it.
+        """
         silent = True
         for name in names:
             silent = silent and name not in self.data
@@ -73,8 +78,9 @@ class Fields:
             if value is None:
                 continue
             number = self.checked_integer(value, (*self.path, name), low, high)
-            if number is not None:
-                self.record(term or names[0], number, "field", json_path((*self.path, name)))
+            if number is None:
+                return stand_in
+            self.record(term or names[0], number, "field", json_path((*self.path, name)))
             return number
         if silent:
             for name in names:
@@ -84,12 +90,17 @@ class Fields:
                     return default
         return None
 
-    def need(self, *names: str, term: str = "", low: int = 1, high: int = MAX_SIZE) -> int:
-        """As ``find``, and a problem where nothing gives the number."""
-        number = self.find(*names, term=term, low=low, high=high)
+    def need(self, *names: str, term: str = "", low: int = 1, high: int = MAX_SIZE, stand_in: int = 1) -> int:
+        """As ``find``, and a problem, and ``stand_in``, where nothing gives the number."""
+        number = self.find(*names, term=term, low=low, high=high, stand_in=stand_in)
         if number is None:
             self.missing(*names)
-        return max(low, 1) if number is None else number
+            return stand_in
+        return number
+
+    def named(self, *names: str) -> str:
+        """The first of ``names`` with a value, else the first: where a problem with the value stands."""
+        return next((name for name in names if self.has(name)), names[0])
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """True or false (0 and 1 are accepted), else the class default, else ``default``."""
@@ -117,15 +128,16 @@ class Fields:
             self.record(term, shown(value), "field", json_path((*self.path, name)))
         return value
 
-    def items(self, name: str, *, length: int = 0, more: int = 0) -> tuple[Json, ...] | None:
-        """A list. With ``length``, one entry a layer; ``more`` entries for draft layers may follow and are left off."""
+    def items(self, name: str, *, length: int = 0, more: int | None = 0) -> tuple[Json, ...] | None:
+        """A list. With ``length``, one entry a layer; ``more`` entries for draft layers (None: any number of them) may
+        follow and are left off."""
         value = self.value(name)
         if value is None:
             return None
         if not isinstance(value, list):
             self.problem(texts.NOT_A_LIST, name, kind=kind_of(value))
             return None
-        if length and len(value) not in (length, length + more):
+        if length and (len(value) < length if more is None else len(value) not in (length, length + more)):
             self.problem(texts.WRONG_LENGTH, name, expected=length, found=len(value))
             return None
         if len(value) > 2 * MAX_LAYERS:
@@ -136,7 +148,7 @@ class Fields:
             self.record(name, _summary(items), "field", json_path((*self.path, name)))
         return items
 
-    def words(self, name: str, *, length: int = 0, more: int = 0) -> tuple[str, ...] | None:
+    def words(self, name: str, *, length: int = 0, more: int | None = 0) -> tuple[str, ...] | None:
         """A list of strings; a string counts as the list of its letters."""
         value = self.value(name)
         if isinstance(value, str):
@@ -152,7 +164,7 @@ class Fields:
         return tuple(item for item in items if isinstance(item, str))
 
     def numbers(
-        self, name: str, *, length: int = 0, more: int = 0, low: int = 0, high: int = MAX_SIZE
+        self, name: str, *, length: int = 0, more: int | None = 0, low: int = 0, high: int = MAX_SIZE
     ) -> tuple[int, ...] | None:
         """A list of whole numbers."""
         items = self.items(name, length=length, more=more)
@@ -173,9 +185,9 @@ class Fields:
         path = (*self.path, name)
         return Fields(data=value, log=self.log, path=path, model_type=self.model_type, defaults=defaults or {})
 
-    def parts(self, name: str, *, length: int = 0, more: int = 0) -> "tuple[Fields, ...] | None":
+    def parts(self, name: str, *, length: int = 0) -> "tuple[Fields, ...] | None":
         """A list of objects."""
-        items = self.items(name, length=length, more=more)
+        items = self.items(name, length=length)
         if items is None:
             return None
         parts = []
@@ -198,6 +210,16 @@ class Fields:
         self.record(term, value, "derived", how)
         return value
 
+    def divide(self, term: str, value: int, divisor: int, how: str, *where: str | int) -> int:
+        """Note an exact quotient, and return it; a problem at ``where`` if there is a remainder. 1 where one of the two
+        is a stand-in."""
+        if not value or not divisor:
+            return 1
+        if value % divisor:
+            self.problem(texts.NOT_DIVISIBLE, *where, value=value, divisor=divisor)
+            return 1
+        return self.derive(term, value // divisor, f"{how} = {value} // {divisor}")
+
     def problem(self, text: Text, *where: str | int, **values: object) -> None:
         """Something is wrong at ``where`` below this object."""
         message = Message(text, values)
@@ -216,7 +238,9 @@ class Fields:
         """``value`` as a whole number within bounds; a problem and None otherwise."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
+        if isinstance(value, float):
+            message = Message(texts.NOT_WHOLE if math.isfinite(value) else texts.NOT_FINITE, {"value": shown(value)})
+        elif isinstance(value, bool) or not isinstance(value, int):
             message = Message(texts.NOT_AN_INTEGER, {"kind": kind_of(value)})
         elif not low <= value <= high:
             message = Message(texts.OUT_OF_BOUNDS, {"low": low, "high": high, "value": shown(value)})

@@ -79,7 +79,6 @@ def read_longcat(text: Fields, root: Fields) -> tuple[Layer, ...]:
     text.derive("attention_sublayers", 2 * blocks, f"2 * num_layers = 2 * {blocks}")
     latent = latent_cache(text)
     key = _indexer_key(text)
-    draft_layers(text)
     if key is None:
         return ((latent,),) * (2 * blocks)
     every = text.find("cli_factor", high=MAX_LAYERS) or 1
@@ -98,7 +97,6 @@ def read_minicpm3(text: Fields, root: Fields) -> tuple[Layer, ...]:
         rope_dim=latent.rope_dim,
         expanded_heads=query_heads(text),
         expanded_key_dim=key_dim,
-        expanded_value_dim=key_dim,
     )
     return ((expanded,),) * layers
 
@@ -107,11 +105,11 @@ def read_deepseek_v4(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """A packed window in every layer, and compressed records in those with a ratio."""
     layers = layer_count(text)
     ratios = _ratios(text, layers)
-    head_dim = text.need("head_dim")
+    head_dim = text.need("head_dim", stand_in=0)
     rope_dim = text.need("qk_rope_head_dim", term="rope_dim", low=0)
     window = text.need("sliding_window", term="window_tokens", high=MAX_TOKENS)
     key_dim = text.need("index_head_dim", term="index_key_dim") if 4 in ratios else 0
-    if rope_dim >= head_dim > 1:
+    if rope_dim >= head_dim > 0:
         text.problem(texts.OUT_OF_BOUNDS, "qk_rope_head_dim", low=0, high=head_dim - 1, value=rope_dim)
     text.note("packed-cache", texts.PACKED_CACHE)
     return tuple(
@@ -129,39 +127,34 @@ def read_deepseek_v4(text: Fields, root: Fields) -> tuple[Layer, ...]:
 
 
 def _ratios(text: Fields, layers: int) -> tuple[int, ...]:
-    """Tokens per record, one entry a layer (entries for draft layers follow)."""
-    more = draft_layers(text)
-    ratios = text.numbers("compress_ratios", length=layers, more=more)
-    if ratios is None:
-        words = text.words("layer_types", length=layers, more=more)
-        if words is None:
-            text.missing("compress_ratios", "layer_types")
-            return ()
-        for index, word in enumerate(words):
-            if word not in COMPRESSED_TYPES:
-                text.problem(texts.NOT_A_KIND, "layer_types", index, value=shown(word))
-        return tuple(COMPRESSED_TYPES.get(word, 0) for word in words)
-    for index, ratio in enumerate(ratios):
+    """Tokens per record, one entry a layer (entries for draft layers follow, counted in the file or not)."""
+    ratios = text.numbers("compress_ratios", length=layers, more=None)
+    for index, ratio in enumerate(ratios or ()):
         if ratio not in COMPRESSED_TYPES.values():
             text.problem(texts.NOT_A_KIND, "compress_ratios", index, value=ratio)
-    return ratios
+    words = text.words("layer_types", length=layers, more=draft_layers(text))
+    for index, word in enumerate(words or ()):
+        if word not in COMPRESSED_TYPES:
+            text.problem(texts.NOT_A_KIND, "layer_types", index, value=shown(word))
+    if ratios is None and words is None:
+        text.missing("compress_ratios", "layer_types")
+    return tuple(COMPRESSED_TYPES.get(word, 0) for word in words or ()) if ratios is None else ratios
 
 
 def _add_sparse_keys(text: Fields, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
     """MiniMax-M3: ordinary heads, and one small key a token, in the cache's own type, on the layers that are marked."""
     sparse = text.part("sparse_attention_config")
     if sparse is None and text.has("layer_types"):  # as transformers 5 writes it
-        words = text.words("layer_types") or ()
+        words = text.words("layer_types", length=len(layers), more=draft_layers(text)) or ()
         if SPARSE_TYPE not in words:
             return layers
         own = IndexerKeys(key_dim=text.need("index_head_dim", term="index_key_dim"), packed=False)
         return tuple((*layer, own) if w == SPARSE_TYPE else layer for layer, w in zip(layers, words, strict=False))
     if sparse is None or not sparse.flag("use_sparse_attention", default=True):
         return layers
-    dim = sparse.need("sparse_index_dim", term="index_key_dim")
+    key = IndexerKeys(key_dim=sparse.need("sparse_index_dim", term="index_key_dim"), packed=False)
     marked = sparse.numbers("sparse_attention_freq", length=len(layers), high=1)
     if marked is None:
         sparse.missing("sparse_attention_freq")
         return layers
-    key = IndexerKeys(key_dim=dim, packed=False)
     return tuple((*layer, key) if is_sparse else layer for layer, is_sparse in zip(layers, marked, strict=False))

@@ -1,13 +1,21 @@
 """config.json -> Architecture."""
 
 import json
+from typing import Literal
 
-from kvviz.core.architecture.attention import HEAD_NAMES, HIDDEN_NAMES, draft_layers
+from kvviz.core.architecture.attention import (
+    HIDDEN_NAMES,
+    LIST_NAMES,
+    Kind,
+    draft_layers,
+    find_query_heads,
+    listed_kinds,
+)
 from kvviz.core.architecture.defaults import SIZES, class_defaults
 from kvviz.core.architecture.families import READERS, find_family
 from kvviz.core.architecture.fields import MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
 from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype
-from kvviz.core.cache import Layer, RecurrentState
+from kvviz.core.cache import Layer, RecurrentState, letter
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
 from kvviz.core.units import MIB
 from kvviz.text import Message
@@ -40,7 +48,18 @@ DTYPES: dict[str, ModelDtype] = {
     "fp32": "fp32",
     "float": "fp32",
 }
-KV_WORDS = ("fp8", "fp8_e4m3", "nvfp4")
+KV_WORDS: dict[str, Literal["fp8", "nvfp4"]] = {"fp8": "fp8", "fp8_e4m3": "fp8", "nvfp4": "nvfp4"}
+LETTERS: dict[Kind, str] = {
+    "full": "flFLbxX.",
+    "indexed": "lL",
+    "compressed": "Hh",
+    "window": "wf.",
+    "chunk": "cf.",
+    "state": "s",
+    "both": "b",
+    "none": ".",
+}
+"""What a listed layer may turn out to be: a window may be no limit, a cache another layer's."""
 CONTEXT_NAMES = (
     "max_position_embeddings",
     "n_positions",
@@ -109,17 +128,25 @@ def _read(config: Json, name: str) -> tuple[Architecture, Fields]:
         raise ConfigError(Message(texts.NOT_AN_OBJECT_FILE, {"kind": kind_of(config)}))
     root = Fields(data=config)
     found = _text_part(root)
+    _check(root, name)
     family = _family(found, root)
     if family is None:
         raise _unknown(found, root)
     defaults = class_defaults(family, nested=bool(found.path))
     text = Fields(data=found.data, log=root.log, path=found.path, model_type=family, defaults=defaults)
     architecture = _architecture(text, root, family, READERS[family](text, root))
-    if root.log.problems:
-        problems = {(problem.path, str(problem.message)): problem for problem in root.log.problems}
+    _check(root, name)
+    return architecture, root
+
+
+def _check(root: Fields, name: str) -> None:
+    """Raises what was found wrong so far: one problem a field, as later ones follow from the first."""
+    problems: dict[str, Problem] = {}
+    for problem in root.log.problems:
+        problems.setdefault(problem.path, problem)
+    if problems:
         headline = Message(texts.CANNOT_READ_OF, {"name": shown(name)}) if name else Message(texts.CANNOT_READ)
         raise ConfigError(headline, problems=tuple(problems.values()))
-    return architecture, root
 
 
 def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, ...]) -> Architecture:
@@ -131,6 +158,7 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
     if sizes := [where for where in supplied if where.rpartition(".")[2] in SIZES]:
         text.note("class-defaults", texts.CLASS_DEFAULTS, fields=", ".join(sizes))
     draft_layers(text)
+    _check_list(text, layers)
     if _takes_media(text, root) and "encoder-tokens-assumed" not in root.log.notes:
         text.note("media-tokens", texts.MEDIA_TOKENS)
     return Architecture(
@@ -142,11 +170,24 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         max_context_tokens=_max_context(text),
         hidden_size=text.find(*HIDDEN_NAMES, term="hidden_size"),
         vocab_size=text.find("vocab_size", "padded_vocab_size", high=2**32) or root.find("vocab_size", high=2**32),
-        attention_heads=text.find(*HEAD_NAMES, term="heads") if _has_attention(layers) else None,
+        attention_heads=find_query_heads(text) if _has_attention(layers) else None,
         kv_scheme=kv_scheme,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )
+
+
+def _check_list(text: Fields, layers: tuple[Layer, ...]) -> None:
+    """A list of layer kinds that the family's rules do not follow must at least agree with what they find."""
+    kinds = listed_kinds(text, len(layers), *LETTERS)
+    if kinds is None or text.log.problems:
+        return
+    name = text.named(*LIST_NAMES)
+    for index, (kind, layer) in enumerate(zip(kinds, layers, strict=True)):
+        if letter(layer) not in LETTERS[kind]:
+            word = (text.words(name) or ())[index]
+            text.problem(texts.NOT_THESE_RULES, name, index, value=word, architecture=text.model_type)
+            return
 
 
 def _takes_media(text: Fields, root: Fields) -> bool:
@@ -169,7 +210,7 @@ def _has_attention(layers: tuple[Layer, ...]) -> bool:
 def _text_part(root: Fields) -> Fields:
     """The language model's own object."""
     for name in TEXT_PARTS:
-        part = root.part(name) if isinstance(root.data.get(name), dict) else None
+        part = root.part(name)
         if part is not None:
             return _text_part(part) if len(part.path) < 4 else part
     return root
@@ -232,46 +273,53 @@ def _kv_scheme(text: Fields, root: Fields) -> KvScheme | None:
     """
     for part in (root,) if text.path == root.path else (root, text):
         for name in ("quantization_config", "compression_config"):
-            quantization = part.part(name) if isinstance(part.data.get(name), dict) else None
+            quantization = part.part(name)
             if quantization is None:
                 continue
-            scheme = _scheme_in(quantization)
-            if scheme is not None and not _recognised(quantization):
-                part.note("kv-scheme-not-read", texts.KV_SCHEME_NOT_READ, path=scheme.path)
-                return None
-            return scheme
-    scheme = _scheme_in(root)
-    if scheme is not None:
-        root.note("kv-scheme-not-read", texts.KV_SCHEME_NOT_READ, path=scheme.path)
-    return None
+            return _scheme_in(quantization, _method(quantization))
+    return _scheme_in(root, "")
 
 
-def _recognised(quantization: Fields) -> bool:
-    """True for the quantisation methods whose cache scheme vLLM reads."""
+def _method(quantization: Fields) -> str:
+    """The quantization method, as vLLM spells it."""
     producer = quantization.part("producer") if isinstance(quantization.data.get("producer"), dict) else None
-    method = str(quantization.value("quant_method") or "").lower().replace("_", "-")
-    return method.startswith(("modelopt", "compressed-tensors")) or (
-        producer is not None and producer.value("name") == "modelopt"
-    )
+    if producer is not None and producer.value("name") == "modelopt":
+        return "modelopt"
+    return str(quantization.value("quant_method") or "").lower().replace("_", "-")
 
 
-def _scheme_in(part: Fields) -> KvScheme | None:
+def _scheme_in(part: Fields, method: str) -> KvScheme | None:
+    """The first cache scheme there is, and a note if vLLM does not follow it."""
     inner = part.part("quantization") if isinstance(part.data.get("quantization"), dict) else None
     for name in ("kv_cache_scheme", "kv_cache_quant_algo"):
         for place in (inner, part):
-            value = None if place is None else place.value(name)
-            if place is None or value is None:
+            if place is None or not place.has(name):
                 continue
             path = json_path((*place.path, name))
-            if isinstance(value, str):
-                word = value.lower()
-                return KvScheme(dtype="nvfp4" if word == "nvfp4" else "fp8", path=path) if word in KV_WORDS else None
-            scheme = place.part(name)
-            if scheme is None or scheme.flag("dynamic") or scheme.word("type") not in ("float", None):
-                return None
-            bits = scheme.find("num_bits", low=1, high=64)
-            return {8: KvScheme(dtype="fp8", path=path), 4: KvScheme(dtype="nvfp4", path=path)}.get(bits or 8)
+            dtype = _scheme_dtype(place, name, method)
+            if dtype is not None:
+                return KvScheme(dtype=dtype, path=path)
+            part.note("kv-scheme-not-read", texts.KV_SCHEME_NOT_READ, path=path)
+            return None
     return None
+
+
+def _scheme_dtype(place: Fields, name: str, method: str) -> Literal["fp8", "nvfp4"] | None:
+    """ModelOpt: 8 bits only where they are said to be static. compressed-tensors: 8 bits only, static or not."""
+    modelopt = method.startswith("modelopt")
+    value = place.value(name)
+    if isinstance(value, str):
+        return KV_WORDS.get(value.lower()) if modelopt else None
+    scheme = place.part(name)
+    if scheme is None or scheme.word("type") != "float":
+        return None
+    match scheme.find("num_bits", high=64):
+        case 8 if method.startswith("compressed-tensors") or (modelopt and not scheme.flag("dynamic", default=True)):
+            return "fp8"
+        case 4 if modelopt:
+            return "nvfp4"
+        case _:
+            return None
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ Shapes as in vLLM ``model_executor/layers/mamba/mamba_utils.py:154-330``. A stat
 
 from kvviz.core.architecture.attention import (
     HIDDEN_NAMES,
+    LIST_NAMES,
     Kind,
     choose,
-    draft_layers,
     head_dim,
     kv_heads,
     layer_count,
@@ -40,7 +40,7 @@ DTYPE_OWNERS = {
 
 
 def _hidden(text: Fields) -> int:
-    return text.need(*HIDDEN_NAMES, term="hidden_size")
+    return text.need(*HIDDEN_NAMES, term="hidden_size", stand_in=0)
 
 
 def _kernel(text: Fields, *names: str) -> int:
@@ -60,7 +60,7 @@ def _hybrid(text: Fields, kinds: tuple[Kind, ...], state: RecurrentState | None)
     has_attention = any(kind not in ("state", "none") for kind in kinds)
     if has_attention and is_latent(text):
         cache = latent_cache(text)
-        attention: list[Layer] = [(cache,) if kind in ("full", "both") else () for kind in kinds]
+        attention: list[Layer] = [(cache,) if kind == "full" else () for kind in kinds]
     elif has_attention:
         heads = read_heads(text, kinds)
         attention = [heads.layer(kind) for kind in kinds]
@@ -116,7 +116,7 @@ def read_mamba2(text: Fields, root: Fields) -> tuple[Layer, ...]:
 def read_jamba(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """Jamba: attention every ``attn_layer_period`` layers, Mamba-1 elsewhere."""
     layers = layer_count(text)
-    kinds = listed_kinds(text, "layer_types", layers) or listed_kinds(text, "layers_block_type", layers)
+    kinds = listed_kinds(text, layers, "state", "full")
     if kinds is None:
         period = text.need("attn_layer_period", high=MAX_LAYERS)
         kinds = _every(layers, period, text.need("attn_layer_offset", low=0, high=MAX_LAYERS))
@@ -148,15 +148,13 @@ def read_nemotron_h(text: Fields, root: Fields) -> tuple[Layer, ...]:
 
 
 def _nemotron_kinds(text: Fields) -> tuple[Kind, ...]:
-    draft_layers(text)
     # The last Nemotron-3 files give no count: the list is the count.
     layers = layer_count(text) if text.has("num_hidden_layers") else 0
     pattern = text.word("hybrid_override_pattern")
     if pattern is None:
-        name = "layers_block_type" if text.has("layers_block_type") else "layer_types"
-        kinds = listed_kinds(text, name, layers)
+        kinds = listed_kinds(text, layers, "state", "full", "none")
         if kinds is None:
-            text.missing("hybrid_override_pattern", "layers_block_type")
+            text.missing("hybrid_override_pattern", *LIST_NAMES)
             return ()
     else:
         letters = text.words("hybrid_override_pattern", length=layers) or ()
@@ -177,7 +175,7 @@ def read_granite_hybrid(text: Fields, root: Fields) -> tuple[Layer, ...]:
 
 
 def _granite_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
-    kinds = listed_kinds(text, "layer_types", layers) or listed_kinds(text, "layers_block_type", layers)
+    kinds = listed_kinds(text, layers, "state", "full", "both")
     if kinds is not None:
         return kinds
     if text.model_type == "falcon_h1":
@@ -187,7 +185,7 @@ def _granite_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
 
 
 def _granite_state(text: Fields) -> RecurrentState:
-    heads = text.need("mamba_n_heads", term="state_heads")
+    heads = text.need("mamba_n_heads", term="state_heads", stand_in=0)
     state_size = text.need("mamba_d_state", term="state_size")
     auto = text.value("mamba_d_head") == "auto"
     dim = None if auto else text.find("mamba_d_head", term="state_head_dim")
@@ -198,9 +196,7 @@ def _granite_state(text: Fields) -> RecurrentState:
         )
     else:
         width = _expanded(text, "mamba_expand")
-        dim = dim or text.derive(
-            "state_head_dim", max(1, width // heads), f"{width} // mamba_n_heads = {width} // {heads}"
-        )
+        dim = dim or text.divide("state_head_dim", width, heads, "state_width // mamba_n_heads", "mamba_n_heads")
     return RecurrentState(
         mixer="mamba2",
         conv_channels=width,
@@ -222,9 +218,9 @@ def read_zamba(text: Fields, root: Fields) -> tuple[Layer, ...]:
     else:
         width = _expanded(text, "mamba_expand", "expansion_factor")
         state_size = text.need("mamba_d_state", "state_size", term="state_size")
-        dim = text.need("mamba_headdim", term="state_head_dim")
-        heads = text.find("n_mamba_heads", term="state_heads") or text.derive(
-            "state_heads", max(1, width // dim), f"{width} // mamba_headdim"
+        dim = text.need("mamba_headdim", term="state_head_dim", stand_in=0)
+        heads = text.find("n_mamba_heads", term="state_heads") or text.divide(
+            "state_heads", width, dim, "state_width // mamba_headdim", "mamba_headdim"
         )
         state = RecurrentState(
             mixer="mamba2",
@@ -236,16 +232,16 @@ def read_zamba(text: Fields, root: Fields) -> tuple[Layer, ...]:
             values_per_head=dim * state_size,
         )
     heads = query_heads(text)
-    hidden = _hidden(text)
-    own_dim = text.find("attention_head_dim", term="head_dim") or text.derive(
-        "head_dim", max(1, 2 * hidden // heads), f"2 * hidden_size // num_attention_heads = 2 * {hidden} // {heads}"
+    how = "2 * hidden_size // num_attention_heads"
+    own_dim = text.find("attention_head_dim", term="head_dim") or text.divide(
+        "head_dim", 2 * _hidden(text), heads, how, "num_attention_heads"
     )
     cache = FullAttention(kv_heads=kv_heads(text, heads), key_dim=own_dim, value_dim=own_dim)
     return tuple((cache, state) if kind == "both" else (state,) for kind in kinds)
 
 
 def _zamba_kinds(text: Fields, layers: int) -> tuple[Kind, ...]:
-    kinds = listed_kinds(text, "layers_block_type", layers)
+    kinds = listed_kinds(text, layers, "state", "both")
     if kinds is not None:
         return kinds
     listed = _layer_numbers(text, "hybrid_layer_ids", layers)
@@ -298,7 +294,7 @@ def read_phi4flash(text: Fields, root: Fields) -> tuple[Layer, ...]:
 def read_gated_delta(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """Gated DeltaNet beside attention: Qwen3-Next, Qwen3.5, OLMo hybrid."""
     layers = layer_count(text)
-    kinds = listed_kinds(text, "layer_types", layers, more=draft_layers(text))
+    kinds = listed_kinds(text, layers, "state", "full")
     if kinds is None:
         kinds = _every(layers, text.need("full_attention_interval", high=MAX_LAYERS))
     return _hybrid(text, kinds, _gated_delta_state(text, root) if _any_state(kinds) else None)
@@ -311,7 +307,7 @@ def _gated_delta_state(text: Fields, root: Fields) -> RecurrentState:
         key_heads = key_heads or query_heads(text)
         value_heads = value_heads or query_heads(text)
     key_dim = text.find("linear_key_head_dim", term="state_key_dim") or text.derive(
-        "state_key_dim", max(1, 3 * _hidden(text) // (4 * key_heads)), "3/4 * hidden_size / linear_num_key_heads"
+        "state_key_dim", 3 * _hidden(text) // (4 * (key_heads or 1)), "3/4 * hidden_size / linear_num_key_heads"
     )
     value_dim = text.find("linear_value_head_dim", term="state_value_dim") or text.derive(
         "state_value_dim", 2 * key_dim, "2 * linear_key_head_dim"
@@ -331,7 +327,7 @@ def read_kimi_linear(text: Fields, root: Fields) -> tuple[Layer, ...]:
     layers = layer_count(text)
     linear = text.part("linear_attn_config")
     if linear is None:  # as transformers 5 writes it
-        kinds = listed_kinds(text, "layer_types", layers)
+        kinds = listed_kinds(text, layers, "state", "full")
         if kinds is None:
             text.missing("linear_attn_config", "layer_types")
             return ()
@@ -344,7 +340,7 @@ def read_kimi_linear(text: Fields, root: Fields) -> tuple[Layer, ...]:
         linear.missing("full_attn_layers", "kda_layers")
     elif full is None:
         full = tuple(set(range(1, layers + 1)) - set(states or ()))
-    elif states is not None and set(states) != set(range(1, layers + 1)) - set(full):
+    elif layers and states is not None and set(states) != set(range(1, layers + 1)) - set(full):
         linear.problem(texts.NOT_COMPLEMENTARY, "kda_layers")
     kinds = choose("full", (i in (full or ()) for i in range(1, layers + 1)), "state")
     state = _kda_state(
@@ -371,7 +367,7 @@ def _kda_state(*, heads: int, dim: int, columns: int, bounded: bool) -> Recurren
 def read_minimax(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """MiniMax-Text-01, M1: ``attn_type_list``, 0 linear and 1 softmax."""
     layers = layer_count(text)
-    kinds = listed_kinds(text, "layer_types", layers)
+    kinds = listed_kinds(text, layers, "state", "full")
     if kinds is None:
         listed = text.numbers("attn_type_list", length=layers, high=1)
         if listed is None:
@@ -384,7 +380,7 @@ def read_minimax(text: Fields, root: Fields) -> tuple[Layer, ...]:
 def read_bailing(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """Ling and Ring: softmax or latent attention closes each group of layers, linear attention (or KDA) fills it."""
     layers = layer_count(text)
-    kinds = listed_kinds(text, "layer_types", layers)
+    kinds = listed_kinds(text, layers, "state", "full")
     kda = text.has("short_conv_kernel_size", "kda_lower_bound")
     if kinds is None:
         group = text.need("layer_group_size", high=MAX_LAYERS)
@@ -392,7 +388,6 @@ def read_bailing(text: Fields, root: Fields) -> tuple[Layer, ...]:
         # (vLLM bailing_moe_linear.py:68, bailing_moe_v3.py:131).
         tail = layers - layers % group if kda or not is_latent(text) else layers
         kinds = choose("full", ((i + 1) % group == 0 or i >= tail for i in range(layers)), "state")
-    draft_layers(text)
     if kda:
         heads = query_heads(text)
         state = _kda_state(
@@ -418,7 +413,7 @@ def _linear_state(text: Fields) -> RecurrentState:
 def read_lfm2(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """LFM2: short convolutions between attention layers."""
     layers = layer_count(text)
-    kinds = listed_kinds(text, "layer_types", layers)
+    kinds = listed_kinds(text, layers, "state", "full")
     if kinds is None:
         full = _layer_numbers(text, "full_attn_idxs", layers)
         if full is None:
@@ -435,12 +430,13 @@ def read_lfm2(text: Fields, root: Fields) -> tuple[Layer, ...]:
 def read_rwkv(text: Fields, root: Fields) -> tuple[Layer, ...]:
     """RWKV 5 to 7: two shifted rows and one ``head_size x head_size`` matrix a head, in fp32."""
     hidden = _hidden(text)
-    head_size = text.need("head_size", "head_dim", term="state_head_dim", high=hidden)
+    head_size = text.need("head_size", "head_dim", term="state_head_dim", stand_in=0)
+    where = text.named("head_size", "head_dim")
     state = RecurrentState(
         mixer="rwkv",
         conv_channels=hidden,
         conv_columns=2,
-        heads=text.derive("state_heads", hidden // head_size, f"hidden_size / head_size = {hidden} / {head_size}"),
+        heads=text.divide("state_heads", hidden, head_size, "hidden_size // head_size", where),
         values_per_head=head_size * head_size,
         conv_dtype="fp32",
         recurrent_dtype="fp32",
