@@ -377,8 +377,8 @@ ZAMBA = {
     "num_hidden_layers": 9,
     "num_attention_heads": 4,
     "hidden_size": 128,
-    "attn_layer_period": 3,
-    "attn_layer_offset": 2,
+    "attn_layer_period": 4,
+    "attn_layer_offset": 1,
 }
 YUAN = {"model_type": "yuan", "num_hidden_layers": 24, "num_attention_heads": 32, "hidden_size": 2048}
 
@@ -432,7 +432,7 @@ ELSEWHERE: list[tuple[str, Change, str, int, list[tuple[int, int]], int]] = [
     (
         "Zamba, hybrid layers by period: counted from the fourth layer, after one in the third",
         ZAMBA,
-        "ssbssbssb",
+        "ssbsbsssb",
         3 * 4 * 2 * 64 * B,
         [],
         9 * 256 * (3 + 16) * B,

@@ -279,6 +279,11 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
             "must be an object, not a number @ $.text_config",
         ],
     ),
+    (
+        "draft layers in words, and a list longer by them",
+        {**LLAMA, "layer_types": [*FULL, "full_attention"], "num_nextn_predict_layers": "1"},
+        ["must be a whole number, not a string @ $.num_nextn_predict_layers"],
+    ),
     # --- Another model of the same name -----------------------------------------------------------------------------
     (
         "GLM-10B",
