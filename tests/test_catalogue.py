@@ -3,6 +3,8 @@
 import base64
 import contextlib
 import json
+import os
+import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,6 +141,27 @@ def test_a_file_or_the_folder_it_lies_in(tmp_path: Path) -> None:
     assert catalogue.load_file(str(tmp_path / "other.json")).model == "other"
 
 
+def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "small.json"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(json.dumps(SMALL),))
+    writer.start()
+    loaded = catalogue.load_file(pipe)
+    writer.join()
+    assert (loaded.model, loaded.architecture) == ("small", read_config(SMALL))
+
+
+@pytest.mark.parametrize("model", [QWEN, "google/gemma-3-27b-it", "openai/whisper-tiny"])
+def test_a_config_has_one_revision_wherever_it_lies(model: str, tmp_path: Path) -> None:
+    bundled = catalogue.load(model)
+    place = tmp_path / "config.json"
+    place.write_text(json.dumps(dict(bundled.config), indent=7))
+    assert catalogue.load_file(place).revision == bundled.revision == catalogue.revision_of(bundled.config)
+    # A link carries the fields that were read: their pin, made by the same function.
+    carried = resolve(Scenario(config=pack_config(bundled.config))).scenario.revision
+    assert carried == catalogue.revision_of(used_fields(bundled.config))
+
+
 @pytest.mark.parametrize(
     "name",
     ["", " ", "///", "a/b", "モデル 7B", "x" * 500, "-rf", "<b>hi</b>", "a\nb", "..", "(a)", "*", "_", "a [1]: b"],
@@ -157,13 +180,15 @@ def bad_files(folder: Path) -> Iterator[tuple[Path | str, str]]:
     yield folder / "none.json", "no file"
     yield folder, "no file"
     yield "\x00", "no file"
+    yield folder / ("x" * 300) / "config.json", "too long"
+    yield folder / f"{'x' * 300}.json", "too long"
     for name, raw, said in (
         ("empty.json", b"", ""),
         ("text.json", b"hello", ""),
         ("binary.json", b"\xff\xfe\x00\x01", "UTF-8"),
         ("list.json", b"[1]", ""),
         ("deep.json", b'{"a":' * 1000 + b"1" + b"}" * 1000, ""),
-        ("ten.json", b'{"a": "' + b"x" * 10_000_000 + b'"}', ""),
+        ("ten.json", b'{"a": "' + b"x" * 10_000_000 + b'"}', "larger than 1,048,576 bytes"),
         ("nan.json", b'{"num_hidden_layers": NaN}', ""),
     ):
         (folder / name).write_bytes(raw)
@@ -208,7 +233,8 @@ def test_only_used_fields_travel() -> None:
 
 def test_a_config_too_large_for_a_link_says_so() -> None:
     heads = [1 + i * i * 2654435761 // 128 % 64 for i in range(4000)]  # no pattern to compress
-    large = {**SMALL, "num_hidden_layers": len(heads), "num_key_value_heads_per_layer": heads, "head_dim": 128}
+    lists = {"num_query_heads": heads, "num_key_value_heads_per_layer": heads}
+    large = {**SMALL, **lists, "num_hidden_layers": len(heads), "head_dim": 128}
     assert len(read_config(large).layers) == len(heads)
     with pytest.raises(ScenarioError, match="too large for a link") as caught:
         pack_config(large)
@@ -282,6 +308,17 @@ def test_a_link_made_from_another_file_says_so() -> None:
     assert resolved.scenario.revision == catalogue.load(QWEN).revision
 
 
+def test_a_file_of_another_revision_says_so(tmp_path: Path) -> None:
+    place = tmp_path / "config.json"
+    place.write_text(json.dumps(SMALL))
+    given = catalogue.load_file(place)
+    resolved = resolve(Scenario(revision="sha256:000000000000"), given=given)
+    assert [note.code for note in resolved.notes] == ["revision-differs"]
+    assert given.revision in str(resolved.notes[0].message)
+    assert "link" not in str(resolved.notes[0].message)
+    assert resolve(Scenario(revision=given.revision), given=given).notes == ()
+
+
 def test_a_pasted_config_is_what_counts_whatever_its_name() -> None:
     scenario = Scenario(model=QWEN, config=pack_config(SMALL), revision="sha256:000000000000")
     resolved = resolve(scenario)
@@ -310,3 +347,18 @@ def test_what_cannot_be_resolved_is_an_expected_error(scenario: Scenario) -> Non
 def test_a_carried_config_without_what_is_needed_lists_the_problems() -> None:
     with pytest.raises(ConfigError):
         resolve(Scenario(config=packed(json.dumps({"model_type": "llama"}).encode())))
+
+
+@pytest.mark.parametrize(
+    ("query", "model"),
+    [
+        ("gpt-oss 120b", "openai/gpt-oss-120b"),  # a draft model has the words too
+        ("OPENAI/GPT-OSS-120B", "openai/gpt-oss-120b"),
+        ("whisper", "openai/whisper-tiny"),
+        ("llama 70b", None),
+        ("qwen9", None),
+        ("", None),
+    ],
+)
+def test_what_names_one_model(query: str, model: str | None) -> None:
+    assert catalogue.named(query) == model
