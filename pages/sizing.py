@@ -37,8 +37,10 @@ with top:
 
 if sizing is not None and not embedded:
     with top:
-        show.answer(sizing, lang)
+        show.answer(sizing, answered.notes, lang)
+    with below if phone else top:
         show.facts(sizing, lang)
+    with top:
         if sizing.budget is not None:
             st.markdown(f"**{text.LEDGER(lang)}**")
             figure = ledger_figure(sizing, lang)
@@ -60,8 +62,11 @@ if sizing is not None and not embedded:
     show.table(layer_rows(sizing, lang), key="layers", lang=lang)
     with st.expander(text.WHY(lang), key=f"why_{phone}", icon=":material/function:", expanded=not phone):
         show.why_this_number(sizing, lang)
-    with st.popover(text.LINK(lang), icon=":material/link:"):
+    with st.expander(text.LINK(lang), key="link", icon=":material/link:"):
         st.caption(text.LINK_HELP(lang))
         if scenario.config:
             st.caption(text.LINK_CONFIG(lang))
         st.code(state.link(scenario), language=None, wrap_lines=True)
+    if phone:  # whoever types sees what comes of it
+        with st.bottom:
+            show.verdict(sizing, lang)

@@ -1,5 +1,8 @@
 """The Sizing page."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from kvviz.text.base import Text
 
 APP = Text("kvviz", "kvviz")
@@ -33,23 +36,23 @@ TOKENS_SUM = Text(
     "Longest request: {input} + {output} = **{tokens} tokens**",
     "最長のリクエスト：{input} + {output} = **{tokens} トークン**",
 )
-SEQUENCES = Text("Requests in flight at peak", "ピーク時の同時リクエスト数")
+SEQUENCES = Text("Requests in flight at peak", "同時リクエスト数（ピーク）")
 SEQUENCES_HELP = Text(
     "Requests being answered at the same moment, at the busiest time. Cache is held until a request ends.",
     "最も混む時間帯に、同時に処理中のリクエスト数です。キャッシュはリクエストが終わるまで保持されます。",
 )
-KV_DTYPE = Text("KV cache type", "KV キャッシュの型")
+KV_DTYPE = Text("KV cache type", "KV キャッシュのデータ型")
 KV_DTYPE_HELP = Text(
     "The type of cached keys and values, apart from the type of the weights. auto follows the model.",
-    "キャッシュする K と V の型です。重みの型とは別の設定です。auto はモデルに従います。",
+    "キャッシュする K と V のデータ型です。重みのデータ型とは別の設定です。auto はモデルに従います。",
 )
 RESOLVED_TO = Text("auto is **{name}**: {reason}", "auto は **{name}** です。{reason}")
 MORE = Text("More settings", "詳細設定")
 MORE_CHANGED = Text("More settings ({count} changed: {names})", "詳細設定（変更 {count} 件：{names}）")
-WEIGHT_DTYPE = Text("Weight type", "重みの型")
+WEIGHT_DTYPE = Text("Weight type", "重みのデータ型")
 WEIGHT_DTYPE_HELP = Text(
     "What if the weights were stored in another type. The cache does not change by one byte; the room for it does.",
-    "重みを別の型で持つ場合の試算です。キャッシュは 1 バイトも変わらず、置ける余地だけが変わります。",
+    "重みを別のデータ型で持つ場合の試算です。キャッシュは 1 バイトも変わらず、置ける余地だけが変わります。",
 )
 WEIGHTS_GIB = Text("Weights of the whole model, GiB", "モデル全体の重み（GiB）")
 WEIGHTS_GIB_HELP = Text(
@@ -62,18 +65,22 @@ MEMORY_FRACTION_HELP = Text(
     "エンジンが各 GPU で使ってよい割合です。vLLM の --gpu-memory-utilization にあたります。",
 )
 BLOCK_TOKENS = Text("Block size, tokens", "ブロックサイズ（トークン）")
+BLOCK_TOKENS_HELP = Text(
+    "vLLM's --block-size. Empty: what vLLM picks for this model and GPU.",
+    "vLLM の --block-size です。空欄なら、モデルと GPU に応じて vLLM が選ぶ値を使います。",
+)
 BATCHED_TOKENS = Text("Batched tokens", "バッチあたりのトークン数")
 BATCHED_TOKENS_HELP = Text(
     "vLLM's --max-num-batched-tokens. It sets the activation peak, and how far windows reserve beyond themselves.",
     "vLLM の --max-num-batched-tokens です。活性化のピークと、ウィンドウ層の余分な確保量が決まります。",
 )
-IN_FLIGHT_TOKENS = Text("In-flight tokens", "処理中のトークン数")
+IN_FLIGHT_TOKENS = Text("In-flight tokens", "先行スケジュールのトークン数")
 IN_FLIGHT_TOKENS_HELP = Text(
     "Tokens vLLM may schedule ahead: 2 × batched tokens with asynchronous scheduling, its default.",
     "vLLM が先行してスケジュールできるトークン数です。"
     "既定の非同期スケジューリングでは、バッチあたりのトークン数の 2 倍です。",
 )
-MAX_MODEL_LEN = Text("Max model length, tokens", "最大モデル長（トークン）")
+MAX_MODEL_LEN = Text("Max model length, tokens", "最大コンテキスト長（max-model-len）")
 MAX_MODEL_LEN_HELP = Text(
     "vLLM's --max-model-len. Empty: input + output.",
     "vLLM の --max-model-len です。空欄なら入力と出力の和です。",
@@ -86,14 +93,24 @@ TP_HELP = Text(
 AUTO = Text("auto", "auto")
 RESET = Text("Reset these", "既定に戻す")
 CHANGE = Text(
-    "Change: {model} · {gpus} × {gpu} · {tokens} tokens · {sequences} at once",
-    "変更：{model} · {gpus} × {gpu} · {tokens} トークン · 同時 {sequences}",
+    "Change: {model} · {gpus} × {gpu} · {tokens} tokens · {sequences} at once · KV {dtype}",
+    "変更：{model} · {gpus} × {gpu} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
+)
+NOT_BUNDLED = Text(
+    "“{model}” is not bundled. Closest: {near}. Or paste its config.json.",
+    "「{model}」は同梱されていません。近い名前：{near}。または config.json を貼り付けてください。",
+)
+NOTHING_NEAR = Text("none", "なし")
+SEE_SETTINGS = Text(
+    "Cannot be used, see the settings: {names}.",
+    "使えない設定があります：{names}。",
 )
 
 # Paste config
 PASTE = Text("Paste config.json", "config.json を貼り付け")
 PASTE_BOX = Text("config.json of a model", "モデルの config.json")
 PASTE_NAME = Text("Name to show", "表示名")
+PASTE_DONE = Text("Read: {name}.", "読み込みました：{name}。")
 PASTE_APPLY = Text("Use this config", "この config を使う")
 PASTE_PRIVACY = Text(
     "It stays in this session. A link you share contains the fields it was computed from.",
@@ -103,23 +120,33 @@ PASTED_NAME = Text("pasted config", "貼り付けた config")
 PASTE_EMPTY = Text("Paste the text of a config.json first.", "先に config.json の内容を貼り付けてください。")
 
 # Answer: a head with the number, then the rest of the sentence
+FIT_ONE = Text("It fits", "収まります")
 FIT_ALL = Text("All {needed} fit at once", "{needed} 件すべてが同時に収まります")
 FIT_SOME = Text("{fit} of {needed} fit at once", "同時に収まるのは {needed} 件中 {fit} 件です")
 FIT_NONE = Text("Not even one of {needed} fits", "{needed} 件のうち 1 件も収まりません")
 FIT_HELD = Text(
-    "{needed} fit unless many long prompts arrive together; {fit} are certain",
-    "長いプロンプトが重ならなければ {needed} 件が収まります（確実なのは {fit} 件）",
+    "{needed} fit unless many long prompts arrive together",
+    "長いプロンプトが同時に多数届かなければ {needed} 件収まります",
 )
 ANSWER_WHERE = Text(
-    "on {gpus} × {gpu}, every request at {tokens} tokens, {engine}.",
-    "{gpus} × {gpu}、全リクエスト {tokens} トークン、{engine}。",
+    "on {gpus} × {gpu}{engines}, every request at {tokens} tokens, {engine}.",
+    "{gpus} × {gpu}{engines}、各リクエスト {tokens} トークン、{engine}。",
 )
-SHORT = Text("**{bytes} short** per GPU.", "GPU あたり **{bytes} 不足** しています。")
-SPARE = Text("**{bytes} to spare** per GPU.", "GPU あたり **{bytes} の余裕** があります。")
-WEIGHTS_TOO_LARGE = Text("The weights alone do not fit", "重みだけで収まりません")
-WEIGHTS_TOO_LARGE_REST = Text(
-    "on {gpus} × {gpu}: **{bytes} short** per GPU before any cache.",
-    "{gpus} × {gpu} では、キャッシュの前に GPU あたり **{bytes} 不足** しています。",
+ENGINES = Text(" ({count} engines of {tp})", "（{tp} 基ずつのエンジン {count} 個）")
+SHORT = Text("**{bytes} short** per GPU.", "GPU あたり **{bytes} 不足**しています。")
+SPARE = Text("**{bytes} to spare** per GPU.", "GPU あたり **{bytes} の余裕**があります。")
+CERTAIN = Text(
+    "**{fit} are certain**: when all arrive at full length, {bytes} are missing per GPU.",
+    "**確実なのは {fit} 件**です。全件が同時に最長で届くと、GPU あたり {bytes} 不足します。",
+)
+WEIGHTS_TOO_LARGE = Text("The weights alone do not fit", "重みだけでメモリを超えます")
+NO_ROOM = Text(
+    "Weights and run time leave no room for a cache", "重みと実行時メモリだけで、キャッシュの余地がありません"
+)
+NO_START = Text("{engine} would not start", "{engine} は起動できません")
+NO_START_REST = Text(
+    "on {gpus} × {gpu}: one request of {tokens} tokens needs {need}, more than the {pool} left for the cache.",
+    "{gpus} × {gpu} では、{tokens} トークンの 1 リクエストに {need} 必要ですが、キャッシュに残るのは {pool} です。",
 )
 NEED = Text("{bytes} of KV cache", "KV キャッシュ {bytes}")
 NO_WEIGHTS = Text(
@@ -133,7 +160,7 @@ CHOOSE_GPU = Text(
 )
 NO_PLAN = Text(
     "for {needed} requests at {tokens} tokens: content only, without what an engine sets aside.",
-    "{tokens} トークンのリクエスト {needed} 件分の内容です。エンジンの確保量は含みません。",
+    "{tokens} トークンのリクエスト {needed} 件分の実データ量です。エンジンの確保量は含みません。",
 )
 
 FACT_AT_ONCE = Text("At once", "同時に収まる数")
@@ -143,20 +170,21 @@ FACT_AT_ONCE_HELP = Text(
 )
 FACT_HELD = Text("{held} held in steady decode", "定常デコード時は {held}")
 FACT_REQUEST = Text("Per request", "1 リクエストあたり")
+FACT_REQUEST_GPU = Text("Per request, on each GPU", "1 リクエストあたり（各 GPU）")
 FACT_REQUEST_HELP = Text(
     "What the engine counts one request of this length as, on one GPU.",
-    "この長さの 1 リクエストを、1 つの GPU でエンジンが計上する量です。",
+    "この長さの 1 リクエストを、GPU 1 基でエンジンが計上する量です。",
 )
-FACT_CONTENT = Text("content {bytes}", "内容 {bytes}")
-FACT_CONTENT_WHOLE = Text("content {bytes}, whole model", "内容 {bytes}（モデル全体）")
+FACT_CONTENT = Text("content {bytes}", "実データ量 {bytes}")
+FACT_CONTENT_WHOLE = Text("content {bytes}, whole model", "実データ量 {bytes}（モデル全体）")
 FACT_SPARE = Text("Spare per GPU", "GPU あたりの余裕")
 FACT_SHORT = Text("Short per GPU", "GPU あたりの不足")
 FACT_POOL = Text("pool {bytes}", "プール {bytes}")
 
 # Sections
-LEDGER = Text("One GPU's memory", "GPU 1 つのメモリ")
+LEDGER = Text("One GPU's memory", "GPU 1 基あたりのメモリ")
 GROWTH = Text("KV cache against context", "コンテキスト長と KV キャッシュ")
-LAYERS = Text("Layers", "層")
+LAYERS = Text("Layers", "レイヤー")
 WHY = Text("Why this number", "この数値の理由")
 AS_TABLE = Text("As a table", "表で見る")
 LINK = Text("Link to this answer", "この結果へのリンク")
@@ -166,17 +194,36 @@ LINK_HELP = Text(
 )
 LINK_CONFIG = Text("The link contains the config you pasted.", "リンクには貼り付けた config が含まれます。")
 LINK_REJECTED = Text("Some of the link could not be used.", "リンクの一部は使えませんでした。")
-USED_INSTEAD = Text("{value} is used until then.", "それまでは {value} を使います。")
+USED_INSTEAD = Text("{value} is used until then.", "修正されるまでは {value} を使います。")
 FOOTER = Text(
     "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",
     "kvviz {version} · 規則の出典：{engine} · 1 GiB = 2³⁰ バイト",
 )
 SOURCE_LINE = Text(
-    "{model} on {gpus} × {gpu}, {engine} · [kvviz {version}]({link})",
-    "{model}、{gpus} × {gpu}、{engine} · [kvviz {version}]({link})",
+    "{answer} · {model}, {gpus} × {gpu}, {tokens} tokens · [kvviz {version}]({link})",
+    "{answer} · {model}、{gpus} × {gpu}、{tokens} トークン · [kvviz {version}]({link})",
 )
 MODEL_NOT_BUNDLED = Text(
     "model “{model}” is not bundled; {used} is shown. Pick another or paste its config.json.",
     "モデル「{model}」は同梱されていないため、{used} を表示しています。"
     "別のモデルを選ぶか、config.json を貼り付けてください。",
 )
+
+LABELS: Final[Mapping[str, Text]] = {
+    "model": MODEL,
+    "gpu": GPU,
+    "gpus": GPUS,
+    "input": INPUT,
+    "output": OUTPUT,
+    "sequences": SEQUENCES,
+    "kv_dtype": KV_DTYPE,
+    "weight_dtype": WEIGHT_DTYPE,
+    "weights_gib": WEIGHTS_GIB,
+    "memory_fraction": MEMORY_FRACTION,
+    "block_tokens": BLOCK_TOKENS,
+    "batched_tokens": BATCHED_TOKENS,
+    "in_flight_tokens": IN_FLIGHT_TOKENS,
+    "max_model_len": MAX_MODEL_LEN,
+    "tp": TP,
+}
+"""What each setting is called beside its control."""

@@ -7,7 +7,10 @@ something else after a default changes. Replacing the address in place does neit
 
 import streamlit as st
 
-PHONE_MAX_WIDTH_PX = 640
+from kvviz.text import Lang
+
+PHONE = "(max-width: 900px), (max-height: 500px) and (pointer: coarse)"
+"""Too narrow for controls beside the answer, or a phone turned on its side: turning it must not redraw the page."""
 
 _JS = """
 export default function ({ data, setStateValue }) {
@@ -15,7 +18,8 @@ export default function ({ data, setStateValue }) {
     const { pathname, hash } = window.location;
     window.history.replaceState(window.history.state, "", pathname + "?" + data.query + hash);
   }
-  const narrow = window.matchMedia(`(max-width: ${data.max_width}px)`);
+  document.documentElement.lang = data.lang;
+  const narrow = window.matchMedia(data.media);
   const report = () => { if (narrow.matches !== data.phone) setStateValue("phone", narrow.matches); };
   report();
   narrow.addEventListener("change", report);
@@ -32,12 +36,12 @@ def is_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def sync(query: str) -> None:
-    """Put ``query`` into the address bar and learn the screen's width. Draws nothing."""
+def sync(query: str, lang: Lang) -> None:
+    """Put ``query`` into the address bar, tell the browser the page's language, learn its width. Draws nothing."""
     mount = st.components.v2.component("kvviz_browser", html="<span></span>", js=_JS)
     mount(
         key="browser",
-        data={"query": query, "phone": is_phone(), "max_width": PHONE_MAX_WIDTH_PX},
+        data={"query": query, "lang": lang, "phone": is_phone(), "media": PHONE},
         height=1,
         on_phone_change=lambda: None,
     )

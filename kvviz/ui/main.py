@@ -38,4 +38,4 @@ page.run()
 
 if not st.context.is_embedded:
     st.caption(text.FOOTER(lang, version=__version__, engine=f"vLLM {vllm.VERSION}"))
-browser.sync(state.query(state.published()))
+browser.sync(state.query(state.published()), lang)

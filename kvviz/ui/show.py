@@ -22,82 +22,92 @@ from kvviz.ui.answer import Answer
 
 MOST_DETAILS = 12
 ENGINE = f"vLLM {vllm.VERSION}"
+GRAVE = frozenset({"context-beyond-model", "revision-differs", "more-than-max-num-seqs"})
+"""Notes that stand right under the sentence, because it would mislead without them."""
+ELSEWHERE = frozenset({"max-tokens-beyond-model", "startup-fails", "weights-do-not-fit", "no-room-for-cache"})
+"""Notes on numbers that the page does not show, or that its sentence says already."""
 VERDICTS = {"yes": ":green[:material/check_circle:]", "held-only": ":orange[◐]", "no": ":red[:material/cancel:]"}
 
 
-def answer(sizing: Sizing, lang: Lang) -> None:
-    """The answer in a sentence, verdict mark first; the number is what stands out."""
+def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
+    """The answer in a sentence, verdict mark first; what would make it misleading stands right under it."""
     mark, head, rest = answer_sentence(sizing, lang)
     st.markdown(f"### {mark} {head}\n{rest}")
+    for note in notes_beside:
+        if note.code in GRAVE:
+            st.warning(plain(note.message(lang)), icon=":material/warning:")
 
 
 def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
     """Verdict mark, the head of the sentence with its number, and the rest of it."""
-    scenario = sizing.scenario
-    needed = format_count(scenario.sequences)
-    tokens = format_count(sizing.tokens)
-    if sizing.budget is None or sizing.max_sequences_counted is None:
+    scenario, budget, plan = sizing.scenario, sizing.budget, sizing.plan
+    needed, tokens = format_count(scenario.sequences), format_count(sizing.tokens)
+    if budget is None or plan is None or sizing.max_sequences_counted is None:
         each = sizing.content_bytes if sizing.request_bytes is None else sizing.request_bytes
         values = {"needed": needed, "tokens": tokens}
         head = text.NEED(lang, bytes=format_bytes(scenario.sequences * each))
-        if sizing.plan is None:
+        if plan is None:
             return ":blue[:material/info:]", head, text.NO_PLAN(lang, **values)
         return ":orange[:material/help:]", head, (text.NO_WEIGHTS if scenario.gpu else text.CHOOSE_GPU)(lang, **values)
-    gpu = gpu_name(scenario, lang)
-    if sizing.budget.available_bytes <= 0:
-        lacking = format_bytes(-sizing.budget.available_bytes)
-        rest = text.WEIGHTS_TOO_LARGE_REST(lang, gpus=scenario.gpus, gpu=gpu, bytes=lacking)
-        return VERDICTS["no"], text.WEIGHTS_TOO_LARGE(lang), rest
-    counted = format_count(sizing.max_sequences_counted)
-    if sizing.fits == "yes":
-        head = text.FIT_ALL(lang, needed=needed)
+    where = {"gpus": format_count(scenario.gpus), "gpu": gpu_name(scenario, lang), "tokens": tokens}
+    side_by_side = text.ENGINES(lang, count=sizing.engines, tp=plan.tp) if sizing.engines > 1 else ""
+    sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=ENGINE, **where)
+    lacking = sizing.lacking_bytes or 0
+    tail = (text.SHORT if lacking > 0 else text.SPARE)(lang, bytes=format_bytes(abs(lacking)))
+    mark = VERDICTS[sizing.fits or "no"]
+    if budget.available_bytes <= 0:
+        head = (text.WEIGHTS_TOO_LARGE if budget.weights.value_bytes > budget.requested_bytes else text.NO_ROOM)(lang)
+    elif sizing.starts is False:
+        longest = format_count(budget.longest_tokens)
+        need = format_bytes(plan.request_bytes(budget.longest_tokens))
+        values = where | {"tokens": longest, "need": need, "pool": format_bytes(budget.pool_bytes)}
+        return mark, text.NO_START(lang, engine=ENGINE), text.NO_START_REST(lang, **values)
+    elif sizing.fits == "yes":
+        head = text.FIT_ALL(lang, needed=needed) if scenario.sequences > 1 else text.FIT_ONE(lang)
     elif sizing.fits == "held-only":
-        head = text.FIT_HELD(lang, needed=needed, fit=counted)
+        head = text.FIT_HELD(lang, needed=needed)
+        counted = format_count(sizing.max_sequences_counted)
+        tail = text.CERTAIN(lang, fit=counted, bytes=format_bytes(lacking))
     elif sizing.max_sequences_counted:
-        head = text.FIT_SOME(lang, fit=counted, needed=needed)
+        head = text.FIT_SOME(lang, fit=format_count(sizing.max_sequences_counted), needed=needed)
     else:
         head = text.FIT_NONE(lang, needed=needed)
-    where = text.ANSWER_WHERE(lang, gpus=scenario.gpus, gpu=gpu, tokens=tokens, engine=ENGINE)
-    short = sizing.short_bytes or 0
-    tail = text.SHORT(lang, bytes=format_bytes(short)) if short > 0 else text.SPARE(lang, bytes=format_bytes(-short))
-    return VERDICTS[sizing.fits or "no"], head, f"{where}{'' if lang == 'ja' else ' '}{tail}"
+    return mark, head, f"{sentence}{'' if lang == 'ja' else ' '}{tail}"
+
+
+def verdict(sizing: Sizing, lang: Lang) -> None:
+    """Mark and head alone, for where the whole sentence is out of sight."""
+    mark, head, _ = answer_sentence(sizing, lang)
+    st.markdown(f"{mark} **{head}**")
 
 
 def facts(sizing: Sizing, lang: Lang) -> None:
     """At once, per request, spare or short: three numbers in a row."""
     with st.container(horizontal=True):
         if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
-            st.metric(
-                text.FACT_AT_ONCE(lang),
-                format_count(sizing.max_sequences_counted),
-                text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held)),
-                delta_color="off",
-                delta_arrow="off",
-                help=text.FACT_AT_ONCE_HELP(lang),
-                border=True,
+            held = text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held))
+            _fact(
+                text.FACT_AT_ONCE(lang), format_count(sizing.max_sequences_counted), held, text.FACT_AT_ONCE_HELP(lang)
             )
         split = sizing.plan is not None and sizing.plan.tp > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
         per_request = sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes
-        st.metric(
-            text.FACT_REQUEST(lang),
+        _fact(
+            (text.FACT_REQUEST_GPU if split else text.FACT_REQUEST)(lang),
             format_bytes(per_request),
             content(lang, bytes=format_bytes(sizing.content_bytes)),
-            delta_color="off",
-            delta_arrow="off",
-            help=text.FACT_REQUEST_HELP(lang),
-            border=True,
+            text.FACT_REQUEST_HELP(lang),
         )
-        if sizing.budget is not None and sizing.short_bytes is not None:
-            short = sizing.short_bytes > 0
-            st.metric(
-                text.FACT_SHORT(lang) if short else text.FACT_SPARE(lang),
-                format_bytes(abs(sizing.short_bytes)),
+        if sizing.budget is not None and sizing.lacking_bytes is not None:
+            _fact(
+                (text.FACT_SHORT if sizing.lacking_bytes > 0 else text.FACT_SPARE)(lang),
+                format_bytes(abs(sizing.lacking_bytes)),
                 text.FACT_POOL(lang, bytes=format_bytes(sizing.budget.pool_bytes)),
-                delta_color="off",
-                delta_arrow="off",
-                border=True,
             )
+
+
+def _fact(label: str, value: str, beside: str, explained: str | None = None) -> None:
+    st.metric(label, value, beside, delta_color="off", delta_arrow="off", help=explained, border=True)
 
 
 def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
@@ -117,8 +127,10 @@ def table(rows: Sequence[Mapping[str, Any]], *, key: str, lang: Lang) -> None:
 
 
 def notes(of: Iterable[Note], lang: Lang) -> None:
-    """What must be known beside the answer, a line each."""
+    """What else must be known, a line each."""
     for note in of:
+        if note.code in GRAVE or note.code in ELSEWHERE:
+            continue
         st.caption(f":orange[:material/info:] {plain(note.message(lang))}")
 
 
@@ -133,14 +145,19 @@ def error_line(answered: Answer, field: str, lang: Lang) -> str:
     """What is wrong with a setting, and what is used until it is mended."""
     used = getattr(answered.scenario, field)
     value = format_count(used) if isinstance(used, int) else text.AUTO(lang) if used is None else used
-    return f"{answered.errors[field](lang)} {text.USED_INSTEAD(lang, value=value)}"
+    gap = "" if lang == "ja" else " "
+    return f"{answered.errors[field](lang)}{gap}{text.USED_INSTEAD(lang, value=value)}"
 
 
 def out_of_sight(answered: Answer, lang: Lang, *, everything: bool) -> None:
-    """What is wrong with settings whose controls are folded away (or, with ``everything``, with any)."""
-    for field in answered.errors:
-        if everything or field in MORE_SETTINGS:
-            lines((error_line(answered, field, lang),))
+    """Which settings cannot be used, where the control with its message is folded away."""
+    if hidden := [name for name in answered.errors if everything or name in MORE_SETTINGS]:
+        lines((text.SEE_SETTINGS(lang, names=named(hidden, lang)),))
+
+
+def named(settings: Iterable[str], lang: Lang) -> str:
+    """What these settings are called, as a list."""
+    return ("、" if lang == "ja" else ", ").join(text.LABELS[name](lang) for name in settings)
 
 
 def lines(of: Sequence[str]) -> None:
@@ -210,6 +227,7 @@ def summary(scenario: Scenario, lang: Lang) -> str:
         gpu=gpu_name(scenario, lang),
         tokens=format_count(scenario.tokens),
         sequences=format_count(scenario.sequences),
+        dtype=scenario.kv_dtype,
     )
 
 
@@ -220,14 +238,16 @@ def gpu_name(scenario: Scenario, lang: Lang) -> str:
 
 
 def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
-    """What an embedded chart was computed from, with a link to the whole page."""
+    """What an embedded chart says and what it was computed from, with a link to the whole page."""
     scenario = sizing.scenario
+    mark, head, _ = answer_sentence(sizing, lang)
     return text.SOURCE_LINE(
         lang,
+        answer=f"{mark} {head}",
         model=scenario.model,
-        gpus=scenario.gpus,
+        gpus=format_count(scenario.gpus),
         gpu=gpu_name(scenario, lang),
-        engine=ENGINE,
+        tokens=format_count(sizing.tokens),
         version=__version__,
         link=link,
     )

@@ -13,12 +13,26 @@ from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.links import pack_config
-from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, OPTIONAL, Scenario, Value, from_query, parse_value, to_query
+from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, Scenario, Value, from_query, parse_value, to_query
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
 
-TYPED_FIELDS = frozenset({"input", "output", "block_tokens", "batched_tokens", "in_flight_tokens", "max_model_len"})
-"""Typed as text, so that 128k and 131,072 are accepted; empty means: what the engine says, where that is possible."""
+TYPED_FIELDS = frozenset(
+    {
+        "gpus",
+        "input",
+        "output",
+        "sequences",
+        "weights_gib",
+        "memory_fraction",
+        "block_tokens",
+        "batched_tokens",
+        "in_flight_tokens",
+        "max_model_len",
+    }
+)
+"""Typed as text: 128k and 131,072 are accepted, and what is no number stays in the box with a message beside it. A
+number input would put its minimum in the place of what it does not understand, and say nothing."""
 HIDDEN_FIELDS = frozenset({"revision", "config", "engine"})
 """Not widgets."""
 
@@ -27,7 +41,8 @@ def begin() -> None:
     """On the first run of a session, take the link over into the widgets' state."""
     if "valid" in st.session_state:
         return
-    scenario, rejected = from_query(st.query_params.to_dict())
+    query = {name: st.query_params.get_all(name) for name in st.query_params}
+    scenario, rejected = from_query({n: values[0] if len(values) == 1 else values for n, values in query.items()})
     messages = [r.message for r in rejected]
     if not scenario.config and scenario.model not in catalogue.models():
         default = Scenario().model
@@ -63,9 +78,15 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
         if name in HIDDEN_FIELDS or name not in st.session_state:
             continue
         try:
-            scenario = scenario.with_changes(**{name: _meant(name, st.session_state[name])})
+            changed = scenario.with_changes(**{name: _meant(name, st.session_state[name])})
         except ScenarioError as error:
             errors[name] = error.message
+            continue
+        if changed.model not in st.session_state["pasted"] and changed.model not in catalogue.models():
+            near = ", ".join(catalogue.search(changed.model)[:3]) or text.NOTHING_NEAR
+            errors[name] = Message(text.NOT_BUNDLED, {"model": changed.model, "near": near})
+            continue
+        scenario = changed
     config = st.session_state["pasted"].get(scenario.model, "")
     linked_model, revision = st.session_state["linked_revision"]
     scenario = scenario.with_changes(config=config, revision=revision if scenario.model == linked_model else "")
@@ -79,6 +100,17 @@ def rejected() -> tuple[Message, ...]:
     if asked != st.session_state["opened"]:
         st.session_state["rejected"] = []
     return tuple(st.session_state["rejected"])
+
+
+def model_chosen() -> None:
+    """Callback: what names one bundled model is that model; typed weights were the other model's."""
+    asked = st.session_state["model"]
+    if asked not in st.session_state["pasted"] and asked not in catalogue.models():
+        meant = catalogue.named(str(asked))
+        if meant is None:
+            return
+        st.session_state["model"] = meant
+    st.session_state["weights_gib"] = ""
 
 
 def reset_more() -> None:
@@ -105,7 +137,9 @@ def use_pasted_config() -> None:
         st.session_state["paste_problem"] = error.lines(lang())
         return
     st.session_state["pasted"][name] = packed
-    put(scenario)
+    st.session_state["pastes"] = st.session_state.get("pastes", 0) + 1  # another popover, which is closed
+    put(scenario.with_changes(weights_gib=None))
+    st.toast(text.PASTE_DONE(lang(), name=name))
 
 
 def publish(scenario: Scenario) -> Scenario:
@@ -136,7 +170,7 @@ def _shown(name: str, value: Value) -> Value:
     if name == "tp":
         return "auto" if value is None else str(value)
     if name in TYPED_FIELDS:
-        return "" if value is None else f"{value:,}"
+        return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}"
     return value
 
 
@@ -144,4 +178,4 @@ def _meant(name: str, shown: Value) -> Value:
     """What the widget's content means as a setting. Raises ScenarioError."""
     if name in TYPED_FIELDS or name == "tp":
         return parse_value(name, str(shown))
-    return None if shown is None and name in OPTIONAL else shown
+    return shown

@@ -78,6 +78,24 @@ def test_model_gpu_and_lengths_in_three_choices(open_page: OpenPage) -> None:
     assert address(page)["gpu"] == "h200"
 
 
+def test_a_name_typed_in_words_finds_its_model_and_an_unknown_one_is_told(open_page: OpenPage) -> None:
+    page = open_page("/")
+    before = headline(page)
+    box = page.get_by_role("combobox", name=re.compile("Model"))
+    box.click()
+    box.fill("Qwen9-900B")
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(page.get_by_role("alert").filter(has_text="not bundled")).to_be_visible()
+    assert headline(page) == before
+    box.click()
+    box.fill("gpt-oss 120b")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert address(page)["model"] == "openai/gpt-oss-120b"
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_back_leaves_the_page_at_once(open_page: OpenPage) -> None:
     page = open_page("/")
     entries = page.evaluate("history.length")
@@ -89,7 +107,7 @@ def test_back_leaves_the_page_at_once(open_page: OpenPage) -> None:
 
 def test_a_link_shows_a_colleague_the_same(open_page: OpenPage) -> None:
     page = open_page("/?model=openai/gpt-oss-120b&gpu=h200&gpus=2&input=30000&sequences=64&kv_dtype=fp8")
-    page.get_by_role("button", name=re.compile("Link to this answer")).click()
+    page.get_by_text("Link to this answer").click()
     settled(page)
     offered = page.locator("code").filter(has_text="v=1").first.inner_text()
     colleague = open_page("/?" + urlsplit(offered).query, locale="ja")

@@ -86,14 +86,14 @@ def test_a_link_shows_what_the_core_says(scenario: Scenario, lang: Lang) -> None
     app = open_app(**to_query(scenario), lang=lang)
     assert all(part in sentence(app) for part in show.answer_sentence(sized(scenario), lang))
     assert not app.error
-    assert not app.warning
+    assert all(text.LINK_REJECTED(lang) not in w.value for w in app.warning)
 
 
 def test_the_offered_link_carries_every_field_and_opens_the_same() -> None:
     app = open_app()
     app.selectbox(key="model").select("google/gemma-3-27b-it")
     app.text_input(key="input").input("100k")
-    app.number_input(key="sequences").set_value(3).run()
+    app.text_input(key="sequences").input("3").run()
     offered = link(app)
     assert set(FIELDS) | {"v", "lang"} == set(offered)
     assert offered["input"] == "102400"
@@ -124,6 +124,11 @@ def test_switching_language_keeps_every_number() -> None:
         ("output", "NaN"),
         ("output", "99999999999999999999999"),
         ("block_tokens", "0"),
+        ("sequences", ""),
+        ("sequences", "50.5"),
+        ("gpus", "two"),
+        ("memory_fraction", "92%"),
+        ("weights_gib", "heavy"),
         ("max_model_len", "many"),
         ("batched_tokens", "1.5.2"),
     ],
@@ -136,9 +141,10 @@ def test_a_typing_error_is_told_beside_and_loses_nothing(field: str, typed: str)
     assert app.text_input(key=field).value == typed
     assert app.error
     assert sentence(app) == before
-    app.text_input(key=field).input("8192").run()
+    good = {"gpus": "8", "memory_fraction": "0.8", "weights_gib": "40"}.get(field, "8192")
+    app.text_input(key=field).input(good).run()
     assert not app.error
-    assert link(app)[field] == "8192"
+    assert float(link(app)[field]) == float(good)
 
 
 @pytest.mark.parametrize(
@@ -169,10 +175,10 @@ def test_what_a_link_says_and_cannot_be_used_is_told(query: dict[str, str]) -> N
 def test_settings_that_do_not_go_together_are_told_and_can_be_mended() -> None:
     app = open_app(gpus="3")
     assert "3" in errors(app)
-    assert app.number_input(key="gpus").value == 3
+    assert app.text_input(key="gpus").value == "3"
     assert "on 1 ×" in sentence(app)  # what stands in is what the answer speaks of
     assert link(app)["gpus"] == "1"
-    app.number_input(key="gpus").set_value(2).run()
+    app.text_input(key="gpus").input("2").run()
     assert not app.error
     assert sentence(app)
 
@@ -186,6 +192,63 @@ def test_what_another_model_cannot_run_with_is_told_and_stood_in_for() -> None:
     app.selectbox(key="tp").select("4").run()
     assert not app.error
     assert "on 8 ×" in sentence(app)
+
+
+def test_a_name_that_is_not_bundled_is_told_with_the_nearest() -> None:
+    app = open_app()
+    before = sentence(app)
+    app.session_state["model"] = "Qwen/Qwen9-900B"
+    app.run()
+    assert not app.exception
+    assert "Qwen9" in errors(app)
+    assert sentence(app) == before
+    app.session_state["model"] = "llama 70b"
+    app.run()
+    assert "Llama" in errors(app)
+
+
+def test_typed_weights_belong_to_their_model() -> None:
+    app = open_app(model="RWKV/rwkv-5-world-3b", weights_gib="1.2")
+    app.selectbox(key="model").set_value("Qwen/Qwen3-8B").run()
+    assert link(app)["weights_gib"] == "auto"
+    assert app.text_input(key="weights_gib").value == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "head"),
+    [
+        ({"model": "deepseek-ai/DeepSeek-R1"}, text.WEIGHTS_TOO_LARGE("en")),
+        ({"model": "google/gemma-3-27b-it", "memory_fraction": "0.7"}, text.NO_ROOM("en")),
+        ({"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "l4", "max_model_len": "131072"}, "would not start"),
+        ({"model": "Qwen/Qwen3-0.6B", "sequences": "1"}, text.FIT_ONE("en")),
+    ],
+    ids=["weights", "no room", "start", "one"],
+)
+def test_verdicts_that_are_no_count(query: dict[str, str], head: str) -> None:
+    app = open_app(**query)
+    assert head in sentence(app)
+    short = [m.value for m in app.metric if m.label in (text.FACT_SHORT("en"), text.FACT_SPARE("en"))]
+    assert "would not start" in head or short[0] in sentence(app)  # one number, not three
+
+
+def test_a_length_beyond_the_model_stands_right_under_the_sentence() -> None:
+    app = open_app(model="openai-community/gpt2")
+    assert any("1,024" in w.value for w in app.warning)
+
+
+def test_only_types_the_model_can_have_are_offered() -> None:
+    plain = open_app().selectbox(key="kv_dtype").options
+    sparse = open_app(model="deepseek-ai/DeepSeek-V3.2", gpu="h200", gpus="8").selectbox(key="kv_dtype").options
+    assert "fp8_ds_mla" not in plain
+    assert "int8_per_token_head" in plain
+    assert "fp8_ds_mla" in sparse
+
+
+def test_a_parameter_given_twice_is_told() -> None:
+    app = AppTest.from_file(str(MAIN), default_timeout=30)
+    app.query_params["input"] = ["100", "200"]
+    app.run()
+    assert any("input" in w.value for w in app.warning)
 
 
 CONFIG = {
@@ -218,7 +281,7 @@ def test_a_pasted_config_is_used_and_travels_in_the_link() -> None:
     assert offered["config"] == pack_config(CONFIG)
     again = open_app(**offered)
     assert sentence(again) == sentence(app)
-    app.number_input(key="weights_gib").set_value(4.0).run()
+    app.text_input(key="weights_gib").input("4.0").run()
     assert not app.error
     assert text.FIT_ALL("en", needed=50) in sentence(app)
 
