@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-from kvviz.core.architecture import Architecture, Note, parse_config, read_config, used_fields
-from kvviz.core.errors import KvvizError
+from kvviz.core.architecture import Architecture, Note, parse_config, read_config
+from kvviz.core.architecture.reader import MAX_BYTES
+from kvviz.core.errors import ConfigError, KvvizError
+from kvviz.core.units import format_count
 from kvviz.text import Message
 from kvviz.text import catalogue as text
 
 _FOLDER: Final = Path(__file__).parent / "data" / "configs"
-_READ_BYTES: Final = 2 * 1024**2
-"""What is read of a file at most; beyond the reader's own limit, so that it says that the file is too large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,32 +58,49 @@ def search(query: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=rank))
 
 
+def named(query: str) -> str | None:
+    """The one bundled model that ``query`` names: the only one it finds, or the one of exactly this name."""
+    found = search(query)
+    exact = [m for m in found if _letters(query) in (_letters(m), _letters(m.rpartition("/")[2]))]
+    if len(exact) == 1:
+        return exact[0]
+    return found[0] if len(found) == 1 else None
+
+
 def load(model: str) -> Loaded:
     """One bundled model by its id, in any case. Raises KvvizError with near matches where there is none."""
     return _load(_spelled(model))
 
 
 def load_file(path: str | Path) -> Loaded:
-    """A config.json on disk, or the one in a directory. The model's name is made from where it lies."""
+    """A config.json on disk (or a pipe), or the one in a directory. The model's name is made from where it lies."""
     place = Path(path)
-    if place.is_dir():
-        place /= "config.json"
-    shown = "".join(c if c.isprintable() else "·" for c in str(place))[-200:]
-    if not place.is_file():
-        raise KvvizError(Message(text.NO_FILE, {"path": shown}), code="no-file")
+    shown = _shown(str(place))
     try:
+        if place.is_dir():
+            place /= "config.json"
+            shown = _shown(str(place))
         with place.open("rb") as file:
-            config = parse_config(file.read(_READ_BYTES))
+            name = place.absolute().parent.name if place.name == "config.json" else place.stem
+            return load_stream(file, name=name, shown=shown)
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a name with a zero byte
+        raise KvvizError(Message(text.NO_FILE, {"path": shown}), code="no-file") from None
     except OSError as error:
         values = {"path": shown, "why": error.strerror or type(error).__name__}
         raise KvvizError(Message(text.UNREADABLE, values), code="unreadable-file") from None
-    name = place.absolute().parent.name if place.name == "config.json" else place.stem
-    return Loaded(
-        model=safe_name(name),
-        config=config,
-        architecture=read_config(config),
-        revision=revision_of(used_fields(config)),
-    )
+
+
+def load_stream(file: BinaryIO, *, name: str, shown: str) -> Loaded:
+    """A config.json read to the end from ``file``, which messages call ``shown``; OSError is the caller's."""
+    raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise ConfigError(Message(text.TOO_LARGE, {"path": shown, "limit": format_count(MAX_BYTES)}))
+    config = parse_config(raw)
+    return Loaded(model=safe_name(name), config=config, architecture=read_config(config), revision=revision_of(config))
+
+
+def _shown(path: str) -> str:
+    return "".join(c if c.isprintable() else "·" for c in path)[-200:]
 
 
 def safe_name(name: str) -> str:
@@ -92,7 +109,11 @@ def safe_name(name: str) -> str:
 
 
 def revision_of(config: Mapping[str, object]) -> str:
-    """A pin for a config's content, whatever its line ends, indents and order."""
+    """A pin for a config's content, whatever its line ends, indents and order.
+
+    Of the whole file wherever it lies, bundled or given by path. A link carries only the fields that were read, so the
+    pin of a carried config is of those.
+    """
     canonical = json.dumps(config, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()[:12]
 

@@ -1,6 +1,8 @@
 """``kvviz size`` and ``kvviz models``: the core for scripts, CI jobs and docs. ``--json`` is a stable contract."""
 
 import argparse
+import contextlib
+import errno
 import json
 import os
 import sys
@@ -15,19 +17,23 @@ from kvviz import catalogue
 from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import format_bytes, format_count, format_exact
 from kvviz.engines import vllm
 from kvviz.estimate import Estimate
-from kvviz.export import all_notes, number, sizing_json
+from kvviz.export import all_notes, sizing_json
 from kvviz.links import pack_config
 from kvviz.resolve import resolve
-from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_tokens, parse_value, shown
+from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_total_tokens, parse_value, shown
 from kvviz.sizing import Budget, Sizing, size
 from kvviz.text import LANGUAGES, Lang, Message, Text
+from kvviz.text import catalogue as catalogue_text
 from kvviz.text import cli as text
 
 BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
+_STDIN: Final = "-"
+_NOT_WRITTEN: Final = 74
+"""EX_IOERR of sysexits.h: there is an answer and nowhere to put it."""
 
 
 class _BadUsageError(KvvizError):
@@ -45,22 +51,34 @@ class _Parser(argparse.ArgumentParser):
         values = {"why": message.replace("\n", " "), "command": f"{command} " if command else ""}
         raise _BadUsageError(Message(text.USAGE, values))
 
+    def _print_message(self, message: str, file: object = None) -> None:
+        """Help and version, which argparse loses without a word where they cannot be written."""
+        _say(message.rstrip("\n"))
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 when it answered, 2 for bad input."""
+    """Run one command; the exit code is 0 when it answered, 2 for bad input, 74 when the answer cannot be written."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    lang: Lang = "ja" if _follows(given, "--lang") == "ja" else "en"
+    flags = given[: given.index("--")] if "--" in given else given
+    lang: Lang = "ja" if _follows(flags, "--lang") == "ja" else "en"
     try:
-        return _run(given, lang)
-    except BrokenPipeError:
-        # Whoever reads has enough. Python flushes stdout once more on exit: give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        try:
+            return _run(given, lang, as_json="--json" in flags)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has enough
+        _discard_output()
         return 0
+    except OSError as error:  # files are read with errors of their own: this is the output
+        _discard_output()
+        _complain(text.NOT_WRITTEN(lang, why=error.strerror or type(error).__name__))
+        return _NOT_WRITTEN
     except KeyboardInterrupt:
         return _INTERRUPTED
 
 
-def _run(given: list[str], lang: Lang) -> int:
+def _run(given: list[str], lang: Lang, *, as_json: bool) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows "?" instead of a traceback
             stream.reconfigure(errors="replace")
@@ -70,12 +88,30 @@ def _run(given: list[str], lang: Lang) -> int:
             _models(" ".join(options.query), options, lang)
         else:
             _size(options, lang)
-        sys.stdout.flush()
     except KvvizError as error:
-        return _failed([error], "--json" in given, lang)
+        return _failed([error], as_json, lang)
     except ExceptionGroup as several:
-        return _failed([e for e in several.exceptions if isinstance(e, KvvizError)], "--json" in given, lang)
+        return _failed([e for e in several.exceptions if isinstance(e, KvvizError)], as_json, lang)
     return 0
+
+
+def _say(answer: str) -> None:
+    if sys.stdout is None:  # closed by whoever started this
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    print(answer)
+
+
+def _complain(line: str) -> None:
+    """A line on standard error, if there is one and it takes it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"kvviz: {line}", file=sys.stderr)
+
+
+def _discard_output() -> None:
+    """Python flushes standard output once more on exit: give it somewhere to go."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser(lang: Lang) -> _Parser:
@@ -84,7 +120,10 @@ def _parser(lang: Lang) -> _Parser:
     choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
     commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models}")
     for name, summary in (("size", text.SIZE), ("models", text.MODELS)):
-        command = commands.add_parser(name, help=summary(lang), description=summary(lang), allow_abbrev=False)
+        more = text.JSON_MEANS(lang) if name == "size" else None
+        command = commands.add_parser(
+            name, help=summary(lang), description=summary(lang), epilog=more, allow_abbrev=False
+        )
         command.add_argument("--json", action="store_true", help=text.JSON(lang))
         command.add_argument("--lang", choices=LANGUAGES, default="en", help=text.LANG(lang))
         if name == "models":
@@ -107,19 +146,19 @@ def _parser(lang: Lang) -> _Parser:
 def _models(query: str, options: argparse.Namespace, lang: Lang) -> None:
     found = catalogue.search(query)
     if options.json:
-        print(json.dumps({"kvviz": kvviz.__version__, "models": found}))
+        _say(json.dumps({"kvviz": kvviz.__version__, "models": found}))
     elif found:
-        print("\n".join(found))
+        _say("\n".join(found))
     else:
-        print(text.NO_MATCH(lang, query=shown(query)), file=sys.stderr)
+        _complain(text.NO_MATCH(lang, query=shown(query)))
 
 
 def _size(options: argparse.Namespace, lang: Lang) -> None:
     sizing = answer(vars(options))
     if options.json:
-        print(json.dumps(sizing_json(sizing, lang)))
+        _say(json.dumps(sizing_json(sizing, lang)))
     else:
-        print("\n".join(_report(sizing, lang)))
+        _say("\n".join(_report(sizing, lang)))
 
 
 def answer(options: dict[str, Any]) -> Sizing:
@@ -129,23 +168,27 @@ def answer(options: dict[str, Any]) -> Sizing:
     if options.get("tokens") is not None:
         if options.get("input") is not None or options.get("output") is not None:
             problems.append(_BadUsageError(Message(text.BOTH_LENGTHS)))
-        options = {**options, "input": options["tokens"], "output": "0"}
+        options = {**options, "input": None, "output": None}
+        try:
+            values |= {"input": parse_total_tokens(options["tokens"]), "output": 0}
+        except ScenarioError as error:
+            problems.append(error)
     for field in FIELDS:
         written = options.get(field)
         if written is None or field == "model":
             continue
         try:
-            if field == "input" and options.get("tokens") is not None:
-                parse_tokens(written, field="tokens")  # so that the message speaks of tokens
             values[field] = parse_value(field, written)
         except ScenarioError as error:
             problems.append(error)
+    if values.get("tp") and options.get("gpus") is None:  # one engine of that size, and no GPUs besides
+        values["gpus"] = values["tp"]
     given: catalogue.Loaded | None = None
     try:
         if options.get("config"):
             values["model"] = parse_value("model", options["model"])  # a name and no more
         elif _is_path(options["model"]):
-            given = catalogue.load_file(Path(options["model"]).expanduser())
+            given = _load_path(options["model"])
             values |= {"model": given.model, "config": _packed(given)}
         else:
             values["model"] = catalogue.load(options["model"]).model
@@ -159,11 +202,26 @@ def answer(options: dict[str, Any]) -> Sizing:
 
 
 def _is_path(model: str) -> bool:
-    """A bundled id stays one whatever lies in this directory; ``./`` in front says a path."""
+    """A bundled id stays one whatever lies in this directory; ``./`` in front says a path, ``-`` standard input."""
     if not model or model in catalogue.models():
         return False
-    looks = model.startswith((".", "/", "~")) or model.endswith(".json") or "\\" in model
-    return looks or ("\x00" not in model and len(model) < 4096 and Path(model).exists())
+    looks = model == _STDIN or model.startswith((".", "/", "~")) or model.endswith(".json") or "\\" in model
+    return looks or os.path.exists(model)  # noqa: PTH110 - Path.exists raises for names that are too long
+
+
+def _load_path(model: str) -> catalogue.Loaded:
+    if model != _STDIN:
+        path = Path(model)
+        with contextlib.suppress(RuntimeError):  # "~" of nobody: a file of that name, then
+            path = path.expanduser()
+        return catalogue.load_file(path)
+    try:
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return catalogue.load_stream(sys.stdin.buffer, name="stdin", shown=_STDIN)
+    except OSError as error:
+        values = {"path": _STDIN, "why": error.strerror or type(error).__name__}
+        raise KvvizError(Message(catalogue_text.UNREADABLE, values), code="unreadable-file") from None
 
 
 def _packed(given: catalogue.Loaded) -> str:
@@ -177,12 +235,12 @@ def _failed(errors: Sequence[KvvizError], as_json: bool, lang: Lang) -> int:
     """One line for each thing that is wrong."""
     for error in errors:
         for line in error.lines(lang):
-            print(f"kvviz: {line}", file=sys.stderr)
+            _complain(line)
     if as_json:
         first = errors[0]
         problems = [problem for error in errors for problem in _problems(error, lang)]
         error_object = {"code": first.code, "message": first.message(lang), "problems": problems}
-        print(json.dumps({"error": error_object}))
+        _say(json.dumps({"error": error_object}))
     return BAD_INPUT
 
 
@@ -220,8 +278,15 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
     if budget.available_bytes < 0:
         return text.NO_ROOM(lang, gpus=gpus, tokens=tokens, bytes=format_bytes(-budget.available_bytes))
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
+    if sizing.plan is not None and not sizing.starts:
+        sentence = text.NOT_STARTED
+    elif scenario.sequences == 1 and sizing.fits == "yes":
+        sentence = text.FIT_ONE
     return sentence(
         lang,
+        length=format_count(budget.longest_tokens),
+        need=format_bytes(sizing.plan.request_bytes(budget.longest_tokens) if sizing.plan else 0),
+        pool=format_bytes(budget.pool_bytes),
         needed=format_count(scenario.sequences),
         counted=format_count(sizing.max_sequences_counted or 0),
         held=format_count(sizing.max_sequences_held or 0),
@@ -238,14 +303,14 @@ def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]
     yield text.LAYERS, "", _runs([letter(layer) for layer in sizing.architecture.layers])
     yield text.KV_TYPE, "", f"{sizing.kv_dtype.name}  {sizing.kv_dtype_reason(lang)}"
     more = [
-        text.AND_WINDOWS(lang, bytes=_exact(number(m.bytes_per_token)), limit=format_count(m.limit_tokens))
+        text.AND_WINDOWS(lang, bytes=format_exact(m.bytes_per_token), limit=format_count(m.limit_tokens))
         for m in content.limited
     ]
     if content.state_bytes:
         more.append(text.AND_STATE(lang, bytes=format_bytes(content.state_bytes)))
     if content.cross_bytes:
         more.append(text.AND_CROSS(lang, bytes=format_bytes(content.cross_bytes)))
-    growing = _exact(number(content.growing_bytes_per_token))
+    growing = format_exact(content.growing_bytes_per_token)
     note = text.CONTENT_NOTE(lang, growing=growing, more="".join(more))
     yield text.CONTENT, format_bytes(sizing.content_bytes), note
     if plan is None or sizing.request_bytes is None:
@@ -258,6 +323,12 @@ def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]
     if sizing.budget is not None:
         note = text.POOL_NOTE(lang, engine=_engine(), blocks=format_count(sizing.budget.pool_blocks))
         yield text.POOL, format_bytes(sizing.budget.pool_bytes), note
+        logged = {
+            "tokens": format_count(sizing.budget.kv_cache_size_tokens),
+            "length": format_count(sizing.budget.longest_tokens),
+            "concurrency": f"{sizing.budget.max_concurrency:.2f}",
+        }
+        yield text.LOG, "", text.LOG_LINE(lang, **logged)
 
 
 def _ledger(budget: Budget, fraction: float, lang: Lang) -> Iterator[tuple[Text, str, str]]:
@@ -298,10 +369,6 @@ def _runs(letters: Sequence[str]) -> str:
     if len(set(letters)) == 1:
         return f"{len(letters)} × {letters[0]}"
     return f"{len(letters)}: {''.join(letters)}"
-
-
-def _exact(amount: float) -> str:
-    return format_count(amount) if isinstance(amount, int) else f"{amount:,.2f}"
 
 
 def _engine() -> str:

@@ -3,9 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import assert_never
 
 from kvviz.core.cache import (
+    STATE_VALUE_BYTES,
     ChunkedAttention,
     CompressedAttention,
     CrossAttention,
@@ -19,7 +21,7 @@ from kvviz.core.cache import (
     state_values,
 )
 from kvviz.core.dtypes import KvDtype
-from kvviz.core.units import format_bytes
+from kvviz.core.units import format_bytes, format_exact
 from kvviz.sizing import Sizing
 from kvviz.text import Message, Text
 from kvviz.text import explain as text
@@ -35,14 +37,23 @@ class Line:
     unit: Text
     """What the formula's result is counted per."""
     total_bytes: int
-    """Bytes of all these layers at the scenario's length, whole model."""
+    """Bytes of all these layers at the scenario's length, whole model; whole ones, so that lines add up to the content
+    rounded up."""
 
 
 def lines(sizing: Sizing) -> tuple[Line, ...]:
-    """One line per distinct cache spec, largest first. Their sum is the content."""
+    """One line per distinct cache spec, largest first. Their sum is exactly the content."""
     counts = Counter(cache for layer in sizing.architecture.layers for cache in layer)
-    made = [_line(cache, count, sizing.tokens, sizing.kv_dtype) for cache, count in counts.items()]
-    return tuple(sorted(made, key=lambda line: -line.total_bytes))
+    totals = {c: n * layer_bytes((c,), sizing.tokens, sizing.kv_dtype) for c, n in counts.items()}
+    made: list[Line] = []
+    so_far = Fraction(0)
+    for cache, total in sorted(totals.items(), key=lambda item: -item[1]):
+        # The sum is rounded up, not each line: a line gets what it adds to that.
+        whole_bytes = ceil(so_far + total) - ceil(so_far)
+        so_far += total
+        what, formula, unit = _working(cache, counts[cache], sizing.kv_dtype)
+        made.append(Line(what=what, formula=formula, unit=unit, total_bytes=whole_bytes))
+    return tuple(made)
 
 
 def three_numbers(sizing: Sizing, engine: str) -> tuple[tuple[Text, int, Message], ...]:
@@ -80,12 +91,6 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
     return tuple(reasons) or (Message(text.DIFFER_EXACT),)
 
 
-def _line(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> Line:
-    total = layers * layer_bytes((cache,), tokens, dtype)
-    what, formula, unit = _working(cache, layers, dtype)
-    return Line(what=what, formula=formula, unit=unit, total_bytes=-(-total.numerator // total.denominator))
-
-
 def _working(cache: LayerCache, layers: int, dtype: KvDtype) -> tuple[Message, str, Text]:
     values: dict[str, object] = {"layers": layers}
     match cache:
@@ -101,29 +106,32 @@ def _working(cache: LayerCache, layers: int, dtype: KvDtype) -> tuple[Message, s
         case LatentAttention():
             each = dtype.latent_bytes(cache.latent_dim, cache.rope_dim)
             if dtype.packing == "plain" and not dtype.vector_scale_bytes:
-                formula = f"{layers} × ({cache.latent_dim} + {cache.rope_dim}) × {_number(dtype.value_bytes)} B"
+                formula = f"{layers} × ({cache.latent_dim} + {cache.rope_dim}) × {format_exact(dtype.value_bytes)} B"
             else:
-                formula = f"{layers} × {_number(each)} B"
-            return Message(text.LATENT, values), f"{formula} = {_number(layers * each)} B", text.PER_TOKEN
+                formula = f"{layers} × {format_exact(each)} B"
+            return Message(text.LATENT, values), f"{formula} = {format_exact(layers * each)} B", text.PER_TOKEN
         case IndexerKeys():
             each = layer_bytes((cache,), 1, dtype)
             return (
                 Message(text.INDEXER, values),
-                f"{layers} × {_number(each)} B = {_number(layers * each)} B",
+                f"{layers} × {format_exact(each)} B = {format_exact(layers * each)} B",
                 text.PER_TOKEN,
             )
         case RecurrentState():
             conv, recurrent = state_values(cache)
-            widths = {"model": 2, "fp32": 4}
             terms = [
-                f"{count:,} × {widths[kind]} B"
+                f"{count:,} × {STATE_VALUE_BYTES[kind]} B"
                 for count, kind in ((conv, cache.conv_dtype), (recurrent, cache.recurrent_dtype))
                 if count
             ]
             each = layer_bytes((cache,), 1, dtype)
-            inner = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
+            inner = f"({' + '.join(terms)})" if len(terms) > 1 else "".join(terms) or "0 B"
             values["mixer"] = cache.mixer.replace("_", " ")
-            return Message(text.STATE, values), f"{layers} × {inner} = {_number(layers * each)} B", text.PER_REQUEST
+            return (
+                Message(text.STATE, values),
+                f"{layers} × {inner} = {format_exact(layers * each)} B",
+                text.PER_REQUEST,
+            )
         case CrossAttention():
             values["limit"] = f"{cache.encoder_tokens:,}"
             return Message(text.CROSS, values), _heads(layers, cache, dtype), text.PER_TOKEN
@@ -131,14 +139,14 @@ def _working(cache: LayerCache, layers: int, dtype: KvDtype) -> tuple[Message, s
             if not cache.ratio:
                 values["limit"] = f"{cache.window_tokens:,}"
                 each = Fraction(cache.record_bytes)
-                formula = f"{layers} × {cache.record_bytes} B = {_number(layers * each)} B"
+                formula = f"{layers} × {cache.record_bytes} B = {format_exact(layers * each)} B"
                 return Message(text.COMPRESSED_WINDOW, values), formula, text.PER_TOKEN
             values["ratio"] = cache.ratio
             growing = layer_bytes((cache,), cache.window_tokens + 1, dtype) - layer_bytes(
                 (cache,), cache.window_tokens, dtype
             )
             formula = (
-                f"{layers} × ({_number(growing)} B × n + {cache.record_bytes} B × min(n, {cache.window_tokens})"
+                f"{layers} × ({format_exact(growing)} B × n + {cache.record_bytes} B × min(n, {cache.window_tokens})"
                 f" + {cache.state_bytes:,} B)"
             )
             return Message(text.COMPRESSED, values), formula, text.PER_REQUEST
@@ -152,7 +160,7 @@ def _heads(
     """``2 × 64 × 8 × 128 × 2 B = 262,144 B``; key and value apart where they differ or carry scales."""
     each = dtype.vector_bytes(cache.key_dim) + dtype.vector_bytes(cache.value_dim)
     total = layers * cache.kv_heads * each
-    width = _number(dtype.value_bytes)
+    width = format_exact(dtype.value_bytes)
     if dtype.vector_scale_bytes:
         scale = dtype.vector_scale_bytes
         vectors = f"({cache.key_dim} × {width} + {scale} + {cache.value_dim} × {width} + {scale}) B"
@@ -161,11 +169,4 @@ def _heads(
         formula = f"2 × {layers} × {cache.kv_heads} × {cache.key_dim} × {width} B"
     else:
         formula = f"{layers} × {cache.kv_heads} × ({cache.key_dim} + {cache.value_dim}) × {width} B"
-    return f"{formula} = {_number(total)} B"
-
-
-def _number(value: Fraction | int) -> str:
-    exact = Fraction(value)
-    if exact.denominator == 1:
-        return f"{exact.numerator:,}"
-    return f"{float(exact):,.6g}"
+    return f"{formula} = {format_exact(total)} B"

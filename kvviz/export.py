@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import ceil
 
 import kvviz
 from kvviz.core.architecture import Note
@@ -35,7 +36,7 @@ def sizing_json(sizing: Sizing, lang: Lang = "en") -> dict[str, object]:
                 for limit in content.limited
             ],
             "state_bytes_per_sequence": content.state_bytes,
-            "cross_bytes_per_sequence": content.cross_bytes,
+            "cross_bytes_per_sequence": ceil(content.cross_bytes),
         },
         "content_bytes": sizing.content_bytes,
         "engine": _engine(sizing),
@@ -76,7 +77,10 @@ def _engine(sizing: Sizing) -> Json | None:
 
 
 def _budget(budget: Budget, lang: Lang) -> Json:
-    """One GPU's memory. ``overhead_bytes`` is CUDA graphs and what lies outside the allocator together."""
+    """One GPU's memory. ``overhead_bytes`` is CUDA graphs and what lies outside the allocator together.
+
+    ``max_concurrency`` and ``kv_cache_size_tokens`` are what the engine logs at start, at its longest length.
+    """
     terms = {
         "weights": budget.weights,
         "activations": budget.activations,
@@ -89,6 +93,9 @@ def _budget(budget: Budget, lang: Lang) -> Json:
         "activations_bytes": budget.activations.value_bytes,
         "overhead_bytes": budget.graphs.value_bytes + budget.non_torch.value_bytes,
         "pool_bytes": budget.pool_bytes,
+        "pool_blocks": budget.pool_blocks,
+        "max_concurrency": budget.max_concurrency,
+        "kv_cache_size_tokens": budget.kv_cache_size_tokens,
         "basis": {name: _estimate(term, lang) for name, term in terms.items()},
     }
 

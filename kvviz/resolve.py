@@ -29,13 +29,16 @@ def resolve(scenario: Scenario, *, given: Loaded | None = None) -> Resolved:
 
     Raises KvvizError where there is none, or where it cannot be read.
     """
+    of_file = given is not None
     bundled = given is None and not scenario.config
     if given is None:
         given = _carried(scenario) if scenario.config else load(scenario.model)
     notes = given.notes
-    if bundled and scenario.revision not in ("", given.revision):
+    # A link to a file's answer pins the file and carries only its fields: those two cannot be compared.
+    if (bundled or of_file) and scenario.revision not in ("", given.revision):
         values = {"linked": scenario.revision, "current": given.revision}
-        notes = (*notes, Note(code="revision-differs", message=Message(text.REVISION_DIFFERS, values)))
+        sentence = text.REVISION_OF_FILE if of_file else text.REVISION_DIFFERS
+        notes = (*notes, Note(code="revision-differs", message=Message(sentence, values)))
     estimate = None
     if scenario.weights_gib is not None:
         estimate = typed_weights(scenario.weights_gib)

@@ -177,6 +177,14 @@ def parse_tokens(written: str, *, field: str = "tokens") -> int:
     return tokens
 
 
+def parse_total_tokens(written: str) -> int:
+    """Input and output together, as ``--tokens`` gives them. Raises ScenarioError that names ``tokens``."""
+    tokens = parse_tokens(written)
+    if not 1 <= tokens <= MAX_TOKENS:
+        raise _out_of_bounds("tokens", written)
+    return tokens
+
+
 def parse_value(field: str, written: str) -> Value:
     """The value of one setting as written in a link, on the command line or in a text box. Raises ScenarioError."""
     value: Value = written.strip()
@@ -283,12 +291,12 @@ def _parse_whole(field: str, written: str) -> int:
 
 
 def _out_of_bounds(field: str, value: object) -> ScenarioError:
-    if field in WHOLE_BOUNDS:
-        low, high = (format_count(bound) for bound in WHOLE_BOUNDS[field])
-        sentence = text.WHOLE
-    else:
+    if field in NUMBER_BOUNDS:
         low, high = (f"{bound:,g}" for bound in NUMBER_BOUNDS[field])
         sentence = text.NUMBER
+    else:
+        low, high = (format_count(bound) for bound in WHOLE_BOUNDS.get(field, (1, MAX_TOKENS)))
+        sentence = text.WHOLE
     return ScenarioError(
         Message(sentence, {"field": field, "low": low, "high": high, "shown": shown(value)}), field=field
     )

@@ -52,6 +52,12 @@ class Budget:
     """available // bytes per block, at least 0."""
     pool_bytes: int
     """pool_blocks x bytes per block."""
+    longest_tokens: int
+    """The longest request the engine is started for: the scenario's max_model_len, else its tokens."""
+    max_concurrency: float
+    """What the engine logs at start as "Maximum concurrency": blocks of the pool / blocks of a longest request."""
+    kv_cache_size_tokens: int
+    """What it logs as "GPU KV cache size": concurrency x length, so not a pool size where windows or states count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +94,21 @@ class Sizing:
     """The same where every one of them is in steady decode."""
     max_tokens: int | None
     """Longest single request the pool holds (by the engine's count); None also where no length is too long for it."""
+    starts: bool | None
+    """Whether the engine would start: one longest request must fit beside the pool's null block."""
     fits: Fits | None
-    """Of ``scenario.sequences``: yes by the counted number, held-only by the held one, or no."""
+    """Of ``scenario.sequences``: yes by the counted number, held-only by the held one, or no; no, too, where the engine
+    would not start."""
     short_bytes: int | None
     """Per GPU: what the counted need exceeds the pool by; negative when there is room to spare."""
     notes: tuple[Note, ...]
+
+    @property
+    def lacking_bytes(self) -> int | None:
+        """All that one GPU lacks for the counted need, whatever the weights leave over; negative: to spare."""
+        if self.budget is None or self.short_bytes is None:
+            return None
+        return self.short_bytes + max(0, -self.budget.available_bytes)
 
 
 def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | None) -> Sizing:
@@ -102,12 +118,15 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     """
     gpu = device(scenario.gpu) if scenario.gpu else None
     generation = gpu.generation if gpu else _DEFAULT_GENERATION
-    tp = _tensor_parallel(architecture, scenario)
     tokens = scenario.tokens
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype)
     if scenario.kv_dtype == "auto" and (default := vllm.default_dtype(architecture, generation)):
         chosen, reason = default, Message(text.DTYPE_ENGINE_DEFAULT, {"version": vllm.VERSION})
-    stored = vllm.stored_dtype(architecture, chosen, generation)
+    if vllm.offers(chosen):
+        tp = _tensor_parallel(architecture, scenario)
+        stored = vllm.stored_dtype(architecture, chosen, generation)
+    else:  # another engine's type: none of vLLM's rules is about it
+        tp, stored = scenario.tp or scenario.gpus, chosen
     plan: VllmPlan | None = None
     missing: Note | None = None
     try:
@@ -131,13 +150,18 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     request = plan.request_blocks(tokens) if plan else None
     held = plan.held_blocks(tokens) if plan else None
     counted_fit = held_fit = max_tokens = short = None
+    starts: bool | None = None
     fits: Fits | None = None
     if plan and budget and request is not None and held is not None:
         counted_fit, held_fit = engines * (budget.pool_blocks // request), engines * (budget.pool_blocks // held)
         max_tokens = plan.longest_request(budget.pool_blocks)
         needed = -(-scenario.sequences // engines) * request * plan.pool_block_bytes
         short = needed - budget.pool_bytes
-        fits = "yes" if scenario.sequences <= counted_fit else "held-only" if scenario.sequences <= held_fit else "no"
+        starts = plan.request_blocks(budget.longest_tokens) < budget.pool_blocks
+        if not starts or scenario.sequences > held_fit:
+            fits = "no"
+        else:
+            fits = "yes" if scenario.sequences <= counted_fit else "held-only"
     return Sizing(
         scenario=scenario,
         architecture=architecture,
@@ -155,14 +179,32 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         max_sequences_counted=counted_fit,
         max_sequences_held=held_fit,
         max_tokens=max_tokens,
+        starts=starts,
         fits=fits,
         short_bytes=short,
         notes=(
             *architecture.notes,
-            *_notes(architecture, scenario, chosen=chosen, stored=stored, tp=tp, plan=plan, budget=budget),
+            *_notes(
+                architecture,
+                scenario,
+                chosen=chosen,
+                stored=stored,
+                plan=plan,
+                budget=budget,
+                engines=engines,
+                starts=starts,
+                max_tokens=max_tokens,
+            ),
             *_missing_weights(gpu, plan, weights),
         ),
     )
+
+
+def usable_kv_dtypes(sizing: Sizing) -> tuple[str, ...]:
+    """The cache types that this model can have on this GPU, ``auto`` first."""
+    gpu = sizing.scenario.gpu
+    generation = device(gpu).generation if gpu else _DEFAULT_GENERATION
+    return ("auto", *vllm.usable_dtypes(sizing.architecture, generation))
 
 
 _DEFAULT_GENERATION: Final = "hopper"
@@ -211,15 +253,16 @@ def _budget(
     if tp > 1:
         source = Message(text.WEIGHTS_SPLIT, {"source": weights.source, "tp": tp})
         share = Estimate(value_bytes=-(-weights.value_bytes // tp), basis="assumed", source=source)
+    batch = {"batched_tokens": _batched_tokens(scenario, gpu), "sequences": vllm.default_batched_sequences(gpu)}
+    measured = vllm_memory.as_measured(gpu, **batch)
     activations = vllm_memory.activations(
-        vocab=architecture.vocab_size,
-        hidden=architecture.hidden_size,
-        batched_tokens=_batched_tokens(scenario, gpu),
-        sequences=vllm.default_batched_sequences(gpu),
+        vocab=architecture.vocab_size, hidden=architecture.hidden_size, measured=measured, **batch
     )
-    graphs, non_torch = vllm_memory.graphs(), vllm_memory.non_torch(tp)
+    graphs, non_torch = vllm_memory.graphs(measured=measured), vllm_memory.non_torch(tp, measured=measured)
     available = requested - sum(e.value_bytes for e in (share, activations, graphs, non_torch))
     blocks = max(0, available // plan.pool_block_bytes)
+    longest = scenario.max_model_len or scenario.tokens
+    concurrency, size_tokens = plan.start_log(blocks, longest)
     return Budget(
         device=gpu,
         device_bytes=gpu.memory_bytes,
@@ -232,6 +275,9 @@ def _budget(
         available_bytes=available,
         pool_blocks=blocks,
         pool_bytes=blocks * plan.pool_block_bytes,
+        longest_tokens=longest,
+        max_concurrency=concurrency,
+        kv_cache_size_tokens=size_tokens,
     )
 
 
@@ -241,9 +287,11 @@ def _notes(
     *,
     chosen: KvDtype,
     stored: KvDtype,
-    tp: int,
     plan: VllmPlan | None,
     budget: Budget | None,
+    engines: int,
+    starts: bool | None,
+    max_tokens: int | None,
 ) -> list[Note]:
     """What a reader of the answer must know, the gravest first."""
     notes: list[Note] = []
@@ -260,19 +308,20 @@ def _notes(
         else:
             need = format_bytes(budget.requested_bytes - budget.available_bytes)
             note("no-room-for-cache", text.NO_ROOM, need=need, requested=requested)
-    longest = scenario.max_model_len or tokens
-    if plan and budget and budget.pool_blocks and plan.request_blocks(longest) > budget.pool_blocks - 1:
-        need, pool = format_bytes(plan.request_bytes(longest)), format_bytes(budget.pool_bytes)
-        note("startup-fails", text.STARTUP_FAILS, length=f"{longest:,}", need=need, pool=pool)
+    if plan and budget and budget.pool_blocks and not starts:
+        need, pool = format_bytes(plan.request_bytes(budget.longest_tokens)), format_bytes(budget.pool_bytes)
+        note("startup-fails", text.STARTUP_FAILS, length=f"{budget.longest_tokens:,}", need=need, pool=pool)
     maximum = architecture.max_context_tokens
     if maximum is not None and tokens > maximum:
         note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
     if stored.name != chosen.name:
         note("stored-as", text.STORED_AS, chosen=chosen.name, stored=stored.name)
-    if scenario.weight_dtype not in _FULL_WEIGHTS and not stored.quantised:
+    what_if = scenario.weights_gib is None and scenario.weight_dtype not in _FULL_WEIGHTS
+    if what_if and not stored.quantised:
         note("weights-are-not-cache", text.WEIGHTS_ARE_NOT_CACHE, weights=scenario.weight_dtype, cache=stored.name)
     if plan is None:
         return notes
+    tp = plan.tp
     kinds = _kinds(ByIdentity(architecture))
     heads = kinds.fewest_heads
     if heads and tp > heads:
@@ -289,6 +338,12 @@ def _notes(
         )
     if kinds.states and plan.block_tokens > (scenario.block_tokens or vllm.DEFAULT_BLOCK_TOKENS):
         note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
+    each = -(-scenario.sequences // engines)
+    if budget and each > (most := vllm.default_batched_sequences(budget.device)):
+        note("more-than-max-num-seqs", text.MORE_THAN_RUN, sequences=f"{each:,}", most=f"{most:,}")
+    if maximum is not None and max_tokens is not None and max_tokens > maximum:
+        values = {"tokens": f"{max_tokens:,}", "maximum": f"{maximum:,}"}
+        note("max-tokens-beyond-model", text.MAX_TOKENS_BEYOND_MODEL, **values)
     return notes
 
 
@@ -312,11 +367,11 @@ class _Kinds:
 
 @lru_cache(maxsize=1024)
 def _kinds(key: ByIdentity[Architecture]) -> _Kinds:
-    caches = [c for layer in key.value.layers for c in layer]
+    caches = vllm.stored_caches(key.value)
     heads = [c.kv_heads for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention)]
     return _Kinds(
         states=any(isinstance(c, RecurrentState) for c in caches),
         windows=any(isinstance(c, SlidingWindow | ChunkedAttention) for c in caches),
-        latent=any(isinstance(c, LatentAttention) and not c.expanded_heads for c in caches),
+        latent=any(isinstance(c, LatentAttention) for c in caches),
         fewest_heads=min(heads, default=0),
     )

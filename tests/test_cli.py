@@ -1,6 +1,8 @@
 """The command line is a contract: its keys, numbers and exit codes, and one clear line for each thing that is wrong."""
 
+import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,6 +13,7 @@ import pytest
 
 import kvviz
 from kvviz import catalogue, cli
+from kvviz.core.architecture import used_fields
 from kvviz.scenario import DEFAULTS, FIELDS, Scenario, from_json, from_query, to_json, to_query
 from tests.test_catalogue import GOOD, SMALL, bad_files
 from tests.test_scenario import OTHER
@@ -75,6 +78,9 @@ BUDGET_KEYS = {
     "activations_bytes": int,
     "overhead_bytes": int,
     "pool_bytes": int,
+    "pool_blocks": int,
+    "max_concurrency": float,
+    "kv_cache_size_tokens": int,
     "basis": dict,
 }
 BUDGET_RESULTS = ("budget", "max_sequences_counted", "max_sequences_held", "max_tokens", "fits")
@@ -106,6 +112,38 @@ def test_the_json_object_has_exactly_the_contracts_keys(capsys: Capture) -> None
     assert terms["weights"] == answer["budget"]["weights_bytes"]
     assert terms["activations"] == answer["budget"]["activations_bytes"]
     assert terms["graphs"] + terms["non_torch"] == answer["budget"]["overhead_bytes"]
+
+
+def test_the_engines_own_log_lines(capsys: Capture) -> None:
+    given = [QWEN, "--gpu", "h100-80gb", "--max-model-len", "32k"]
+    answer = sized(capsys, *given)
+    budget, engine = answer["budget"], answer["engine"]
+    assert budget["pool_blocks"] * engine["pool_block_bytes"] == budget["pool_bytes"]
+    assert budget["max_concurrency"] == budget["pool_blocks"] / 2_048
+    assert budget["kv_cache_size_tokens"] == budget["pool_blocks"] * 16
+    out = run(capsys, "size", *given)[1]
+    tokens, concurrency = f"{budget['kv_cache_size_tokens']:,}", f"{budget['max_concurrency']:.2f}x"
+    assert (
+        f"GPU KV cache size: {tokens} tokens, Maximum concurrency for 32,768 tokens per request: {concurrency}" in out
+    )
+    assert f"(blocks: {budget['pool_blocks']:,})" in out
+
+
+def test_where_the_engine_would_not_start_that_is_said_first(capsys: Capture) -> None:
+    given = [QWEN, "--gpu", "h100-80gb", "--sequences", "1", "--max-model-len", "1m"]
+    answer = sized(capsys, *given)
+    assert answer["fits"] == "no"
+    assert answer["max_sequences_counted"] == 35
+    assert "startup-fails" in [note["code"] for note in answer["notes"]]
+    first = run(capsys, "size", *given)[1].splitlines()[0]
+    assert first.startswith("vLLM 0.33 would not start on 1 × NVIDIA H100 80GB SXM")
+    assert "35 of 1" in first
+    assert "起動しません" in run(capsys, "size", *given, "--lang", "ja")[1].splitlines()[0]
+
+
+def test_one_request_is_one(capsys: Capture) -> None:
+    first = run(capsys, "size", QWEN, "--gpu", "h100-80gb", "--sequences", "1")[1].splitlines()[0]
+    assert first.startswith("The request fits on 1 × NVIDIA H100 80GB SXM at 4,096 tokens")
 
 
 def test_the_answer_is_what_the_pool_holds(capsys: Capture) -> None:
@@ -227,6 +265,22 @@ def test_two_gpus_have_an_entry_each(capsys: Capture) -> None:
     assert answer["content_bytes"] == 8_589_934_592
 
 
+@pytest.mark.parametrize("gpu", [[], ["--gpu", "h100-80gb"]])
+def test_one_engine_on_as_many_gpus_as_it_is_parallel(capsys: Capture, gpu: list[str]) -> None:
+    answer = sized(capsys, QWEN, "--tokens", "32768", "--tp", "4", *gpu)
+    assert (answer["scenario"]["gpus"], answer["scenario"]["tp"]) == (4, 4)
+    assert answer["engine"]["per_gpu_request_bytes"] == [2_147_483_648] * 4
+    assert sized(capsys, QWEN, "--tp", "auto")["scenario"]["gpus"] == 1
+    assert sized(capsys, QWEN, "--tp", "2", "--gpus", "4", *gpu)["engine"]["per_gpu_request_bytes"] == [2**29] * 2
+
+
+def test_another_engines_type_is_content_alone(capsys: Capture) -> None:
+    answer = sized(capsys, "microsoft/phi-2", "--tokens", "32k", "--kv-dtype", "q8_0", "--gpu", "h100-80gb")
+    assert answer["content_bytes"] == 5_704_253_440
+    assert [answer[key] for key in ("engine", *BUDGET_RESULTS)] == [None] * 6
+    assert "kv-dtype-of-another-engine" in [note["code"] for note in answer["notes"]]
+
+
 # --- one name for each setting ---------------------------------------------------------------------------------------
 
 
@@ -294,9 +348,41 @@ def test_a_file_is_sized_like_a_bundled_model(capsys: Capture, tmp_path: Path) -
         assert answer["scenario"]["config"]
         for key in ("cache", "content_bytes", "engine"):
             assert answer[key] == known[key]
-        # The config travels in the scenario: it answers the same where the file is not.
+        assert answer["revision"] == bundled.revision
+        # The config travels in the scenario, as the fields that were read: it answers the same where the file is not.
         again = sized(capsys, "mine", "--config", answer["scenario"]["config"])
-        assert again["scenario"] == answer["scenario"]
+        assert again["revision"] == catalogue.revision_of(used_fields(bundled.config))
+        assert again["scenario"] == {**answer["scenario"], "revision": again["revision"]}
+
+
+def test_a_file_of_another_revision_is_answered_with_a_note(capsys: Capture, tmp_path: Path) -> None:
+    place = tmp_path / "config.json"
+    place.write_text(json.dumps(SMALL))
+    notes = sized(capsys, str(place), "--revision", "main")["notes"]
+    assert [note["code"] for note in notes][:1] == ["revision-differs"]
+
+
+def test_standard_input_is_a_file_too(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(SMALL).encode())))
+    answer = sized(capsys, "-")
+    assert (answer["model"], answer["content_bytes"]) == ("stdin", 4_096 * 131_072)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 2**20 + b"x")))
+    clear(*_code_and_error(run(capsys, "size", "-")), "- is larger than 1,048,576 bytes")
+    monkeypatch.setattr(sys, "stdin", None)
+    clear(*_code_and_error(run(capsys, "size", "-")), "- cannot be read")
+
+
+def _code_and_error(done: tuple[int, str, str]) -> tuple[int, str]:
+    return done[0], done[2]
+
+
+def test_a_state_of_no_bytes_is_no_error(capsys: Capture, tmp_path: Path) -> None:
+    config = dict(catalogue.load("LiquidAI/LFM2-2.6B").config)
+    place = tmp_path / "config.json"
+    place.write_text(json.dumps({**config, "conv_L_cache": 1, "layer_types": ["conv"] * config["num_hidden_layers"]}))
+    answer = sized(capsys, str(place), "--gpu", "h100-80gb", "--weights-gib", "5")
+    assert (answer["content_bytes"], answer["engine"], answer["budget"]) == (0, None, None)
+    assert "no-cache" in [note["code"] for note in answer["notes"]]
 
 
 def test_weights_of_a_file_are_not_guessed(capsys: Capture, tmp_path: Path) -> None:
@@ -304,7 +390,7 @@ def test_weights_of_a_file_are_not_guessed(capsys: Capture, tmp_path: Path) -> N
     place.write_text(json.dumps(SMALL))
     answer = sized(capsys, str(place), "--gpu", "h100-80gb")
     assert answer["budget"] is None
-    assert answer["notes"]
+    assert any("--weights-gib" in note["text"] for note in answer["notes"])
     typed = sized(capsys, str(place), "--gpu", "h100-80gb", "--weights-gib", "15")
     assert typed["budget"]["weights_bytes"] == 15 * 2**30
 
@@ -330,18 +416,25 @@ BAD: list[tuple[list[str], str, str]] = [
     (["size", "/"], "no-file", "config.json"),
     (["size", "a\x00b"], "unknown-model", "config.json"),
     (["size", "x" * 100_000], "unknown-model", "config.json"),
-    (["size", QWEN, "--tokens", "0"], "scenario", "at least one token"),
+    (["size", "~nosuchuser/config.json"], "no-file", "~nosuchuser/config.json"),
+    (["size", "x" * 300], "unknown-model", "config.json"),
+    (["size", f"./{'x' * 300}.json"], "unreadable-file", "too long"),
+    (["size", QWEN, "--tokens", "0"], "scenario", "tokens: give a whole number from 1 to 16,777,216"),
+    (["size", QWEN, "--input", "0", "--output", "0"], "scenario", "at least one token"),
     (["size", QWEN, "--tokens", "-5"], "scenario", "tokens"),
     (["size", QWEN, "--tokens", "1e308"], "scenario", "1e308"),
     (["size", QWEN, "--tokens", "many"], "scenario", "128k"),
-    (["size", QWEN, "--tokens", "999m"], "scenario", "16,777,216"),
+    (["size", QWEN, "--tokens", "999m"], "scenario", "tokens: give a whole number from 1 to 16,777,216"),
     (["size", QWEN, "--input", "nan"], "scenario", "input"),
     (["size", QWEN, "--sequences", "0"], "scenario", "sequences"),
     (["size", QWEN, "--sequences", "9" * 5000], "scenario", "sequences"),
     (["size", QWEN, "--gpu", "rtx-9999"], "scenario", "rtx-9999"),
     (["size", QWEN, "--gpu", "<b>"], "scenario", "gpu"),
     (["size", QWEN, "--gpus", "4", "--tp", "3"], "scenario", "1, 2, 4"),
+    (["size", QWEN, "--gpus", "1", "--tp", "2"], "scenario", "tp: 2 does not divide the number of GPUs, 1"),
     (["size", QWEN, "--gpus", "3", "--gpu", "h100-80gb"], "scenario", "3"),
+    (["size", QWEN, "--kv-dtype", "nvfp4_ds_mla"], "scenario", "use one of bf16, fp16"),
+    (["size", "deepseek-ai/DeepSeek-R1", "--kv-dtype", "nvfp4"], "scenario", "use one of bf16, fp16, fp32, fp8."),
     (["size", QWEN, "--kv-dtype", "fp7"], "scenario", "fp8"),
     (["size", QWEN, "--weight-dtype", "fp7"], "scenario", "weight_dtype"),
     (["size", QWEN, "--engine", "ollama"], "scenario", "vllm"),
@@ -384,6 +477,13 @@ def test_bad_input_is_one_clear_line(capsys: Capture, arguments: list[str], code
     japanese = [*arguments, "--lang", "ja"] if arguments[:1] == ["size"] and "--lang" not in arguments else arguments
     exit_code, out, err = run(capsys, *japanese)
     assert (exit_code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_after_two_dashes_nothing_is_a_flag(capsys: Capture) -> None:
+    code, out, err = run(capsys, "size", "--", "--json")
+    assert (code, out) == (2, "")
+    assert "--json" in err
+    assert run(capsys, "size", "--lang=ja", "--", "--json")[2] != err
 
 
 def test_everything_wrong_is_said_at_once(capsys: Capture) -> None:
@@ -506,6 +606,29 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
     )
     done = process(module=("-c", program))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["size", QWEN], ["size", QWEN, "--json"], ["models"], ["size", "--help"]])
+@pytest.mark.parametrize("where", [">/dev/full", ">&-"])
+def test_an_answer_that_cannot_be_written_is_one_line(where: str, arguments: list[str], unbuffered: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m kvviz "$@" {where}', sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )
+    assert done.returncode == 74
+    assert done.stderr.startswith("kvviz: The answer cannot be written: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_lost_error_message_is_no_traceback() -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m kvviz size no/such 2>&-', sys.executable], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
 
 
 def test_ctrl_c_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

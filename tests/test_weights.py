@@ -163,6 +163,24 @@ def test_another_type_changes_the_linear_layers(dtype: str, expected: int) -> No
     assert estimate.basis == ("exact" if dtype in {"auto", "bf16", "fp32"} else "assumed")
 
 
+@pytest.mark.parametrize(
+    ("model", "dtype", "basis"),
+    [
+        ("Qwen/Qwen3-32B", "auto", "exact"),
+        ("Qwen/Qwen3-32B", "bf16", "exact"),  # as it is published
+        ("Qwen/Qwen3-32B", "fp8", "assumed"),
+        ("Qwen/Qwen3-32B", "int4", "assumed"),
+        ("Qwen/Qwen3-32B-FP8", "auto", "exact"),
+        ("Qwen/Qwen3-32B-FP8", "bf16", "assumed"),  # nobody published that
+        ("Qwen/Qwen3-32B-FP8", "fp8", "assumed"),
+    ],
+)
+def test_what_if_is_an_assumption(model: str, dtype: str, basis: str) -> None:
+    estimate = weights(model, weight_dtype=dtype, dtype="bf16")
+    assert estimate is not None
+    assert estimate.basis == basis
+
+
 def test_a_checkpoint_in_32_bits_is_loaded_in_16() -> None:
     model = "allenai/OLMo-2-1124-7B"
     assert ROWS[model]["published_bytes"] == 4 * 7_298_617_344

@@ -4,14 +4,18 @@ Content is piecewise linear in the sequence length: ``state + growing·n + windo
 an engine; what one sets aside for the same layer is in ``kvviz.engines``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
 
 from kvviz.core.dtypes import KvDtype
 
 StateDtype = Literal["model", "fp32"]
 """``model``: the model's own 16-bit type (vLLM turns fp32 checkpoints into bf16)."""
+
+STATE_VALUE_BYTES: Final[Mapping[StateDtype, int]] = {"model": 2, "fp32": 4}
+"""Bytes of one value of a state."""
 
 INDEXER_SCALE_BLOCK = 128
 """Values of an indexer key that share one fp32 scale (vLLM ``models/deepseek_v2.py:731-736``)."""
@@ -58,7 +62,7 @@ class LatentAttention:
     expanded_heads: int = 0
     """Heads an engine stores when it expands the latent (vLLM: MiniCPM3); 0 where it stores the latent."""
     expanded_key_dim: int = 0
-    expanded_value_dim: int = 0
+    """Width of each of them, for the key and for the value, which is padded to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +165,7 @@ class Content:
     limited: tuple[Limit, ...]
     """One entry per (kind, limit), sorted by limit."""
     state_bytes: int
-    cross_bytes: int
+    cross_bytes: Fraction
 
     def bytes_at(self, tokens: int) -> Fraction:
         """Bytes of one sequence of ``tokens`` tokens; exact, so a fraction for packed layouts."""
@@ -169,17 +173,32 @@ class Content:
         return self.growing_bytes_per_token * tokens + limited + self.state_bytes + self.cross_bytes
 
 
-def growing_bytes_per_token(cache: LayerCache, dtype: KvDtype) -> Fraction:
-    """Bytes each further token adds without end (0 for windows and states)."""
+def token_bytes(cache: LayerCache, dtype: KvDtype, *, heads: int | None = None) -> Fraction:
+    """Bytes of one token in one layer, within the layer's limit; 0 where nothing is kept by the token.
+
+    ``heads``: KV heads that are counted where a cache has any; None: all.
+    """
     match cache:
-        case FullAttention():
-            return _heads_bytes(cache.kv_heads, cache.key_dim, cache.value_dim, dtype)
-        case SlidingWindow():
-            return Fraction(0) if cache.limits else _heads_bytes(cache.kv_heads, cache.key_dim, cache.value_dim, dtype)
+        case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
+            counted = cache.kv_heads if heads is None else heads
+            return counted * (dtype.vector_bytes(cache.key_dim) + dtype.vector_bytes(cache.value_dim))
         case LatentAttention():
             return dtype.latent_bytes(cache.latent_dim, cache.rope_dim)
         case IndexerKeys():
             return Fraction(indexer_key_bytes(cache.key_dim)) if cache.packed else dtype.vector_bytes(cache.key_dim)
+        case RecurrentState() | CompressedAttention():
+            return Fraction(0)
+        case _:
+            assert_never(cache)
+
+
+def growing_bytes_per_token(cache: LayerCache, dtype: KvDtype) -> Fraction:
+    """Bytes each further token adds without end (0 for windows and states)."""
+    match cache:
+        case FullAttention() | LatentAttention() | IndexerKeys():
+            return token_bytes(cache, dtype)
+        case SlidingWindow():
+            return Fraction(0) if cache.limits else token_bytes(cache, dtype)
         case CompressedAttention():
             if not cache.ratio:
                 return Fraction(0)
@@ -195,24 +214,21 @@ def limit_of(cache: LayerCache, dtype: KvDtype) -> Limit | None:
     """The part of ``cache`` that saturates, if it has one."""
     match cache:
         case SlidingWindow() if cache.limits:
-            per_token = _heads_bytes(cache.kv_heads, cache.key_dim, cache.value_dim, dtype)
-            return Limit(kind="window", limit_tokens=cache.window_tokens, bytes_per_token=per_token)
+            return Limit(kind="window", limit_tokens=cache.window_tokens, bytes_per_token=token_bytes(cache, dtype))
         case ChunkedAttention():
-            per_token = _heads_bytes(cache.kv_heads, cache.key_dim, cache.value_dim, dtype)
-            return Limit(kind="chunk", limit_tokens=cache.chunk_tokens, bytes_per_token=per_token)
+            return Limit(kind="chunk", limit_tokens=cache.chunk_tokens, bytes_per_token=token_bytes(cache, dtype))
         case CompressedAttention():
             return Limit(kind="window", limit_tokens=cache.window_tokens, bytes_per_token=Fraction(cache.record_bytes))
         case _:
             return None
 
 
-def state_bytes(cache: LayerCache, model_dtype_bytes: int) -> int:
+def state_bytes(cache: LayerCache) -> int:
     """Bytes of a recurrent, convolution or compressor state, whole model on one GPU."""
     match cache:
         case RecurrentState():
             conv, recurrent = state_values(cache)
-            width = {"model": model_dtype_bytes, "fp32": 4}
-            return conv * width[cache.conv_dtype] + recurrent * width[cache.recurrent_dtype]
+            return conv * STATE_VALUE_BYTES[cache.conv_dtype] + recurrent * STATE_VALUE_BYTES[cache.recurrent_dtype]
         case CompressedAttention():
             return cache.state_bytes
         case _:
@@ -227,12 +243,10 @@ def state_values(state: RecurrentState) -> tuple[int, int]:
 
 def cross_bytes(cache: LayerCache, dtype: KvDtype) -> Fraction:
     """Bytes of an encoder's or image's keys and values, fixed per request."""
-    if isinstance(cache, CrossAttention):
-        return cache.encoder_tokens * _heads_bytes(cache.kv_heads, cache.key_dim, cache.value_dim, dtype)
-    return Fraction(0)
+    return cache.encoder_tokens * token_bytes(cache, dtype) if isinstance(cache, CrossAttention) else Fraction(0)
 
 
-def content(layers: tuple[Layer, ...], dtype: KvDtype, *, model_dtype_bytes: int = 2) -> Content:
+def content(layers: tuple[Layer, ...], dtype: KvDtype) -> Content:
     """The content of one sequence over ``layers``, before any split over GPUs."""
     caches = [cache for layer in layers for cache in layer]
     limits: dict[tuple[int, Literal["window", "chunk"]], Fraction] = {}
@@ -240,21 +254,20 @@ def content(layers: tuple[Layer, ...], dtype: KvDtype, *, model_dtype_bytes: int
         if limit := limit_of(cache, dtype):
             key = (limit.limit_tokens, limit.kind)
             limits[key] = limits.get(key, Fraction(0)) + limit.bytes_per_token
-    cross = sum((cross_bytes(c, dtype) for c in caches), Fraction(0))
     return Content(
         growing_bytes_per_token=sum((growing_bytes_per_token(c, dtype) for c in caches), Fraction(0)),
         limited=tuple(
             Limit(kind=kind, limit_tokens=tokens, bytes_per_token=per_token)
             for (tokens, kind), per_token in sorted(limits.items())
         ),
-        state_bytes=sum(state_bytes(c, model_dtype_bytes) for c in caches),
-        cross_bytes=-(-cross.numerator // cross.denominator),
+        state_bytes=sum(state_bytes(c) for c in caches),
+        cross_bytes=sum((cross_bytes(c, dtype) for c in caches), Fraction(0)),
     )
 
 
-def layer_bytes(layer: Layer, tokens: int, dtype: KvDtype, *, model_dtype_bytes: int = 2) -> Fraction:
+def layer_bytes(layer: Layer, tokens: int, dtype: KvDtype) -> Fraction:
     """Bytes one layer keeps for one sequence of ``tokens`` tokens."""
-    return content((layer,), dtype, model_dtype_bytes=model_dtype_bytes).bytes_at(tokens)
+    return content((layer,), dtype).bytes_at(tokens)
 
 
 def letter(layer: Layer) -> str:
@@ -285,8 +298,3 @@ def letter(layer: Layer) -> str:
 def indexer_key_bytes(key_dim: int) -> int:
     """fp8 key and its fp32 scales: 132 bytes for 128 values."""
     return key_dim + 4 * (-(-key_dim // INDEXER_SCALE_BLOCK))
-
-
-def _heads_bytes(heads: int, key_dim: int, value_dim: int, dtype: KvDtype) -> Fraction:
-    """``heads · (key + value)`` vectors of one token."""
-    return heads * (dtype.vector_bytes(key_dim) + dtype.vector_bytes(value_dim))

@@ -22,7 +22,9 @@ class KvDtype:
     vector_scale_bytes: int = 0
     """Bytes of scale beside each key vector and each value vector of one head."""
     block_values: int = 1
-    """Values quantised together: a vector's length must divide by it."""
+    """Values quantised together: the length of a head's vector must divide by it."""
+    row_values: int = 1
+    """Values quantised together along a token's row of all heads, whose length must divide by it."""
     packing: Packing = "plain"
     """A layout of its own for latent (MLA) caches."""
     engines: frozenset[str] = frozenset()
@@ -51,7 +53,7 @@ def _ggml(name: str, bytes_per_32: int) -> KvDtype:
     return KvDtype(
         name=name,
         value_bytes=Fraction(bytes_per_32, 32),
-        block_values=32,
+        row_values=32,
         engines=frozenset({"llama.cpp"}),
         quantised=True,
     )

@@ -4,7 +4,16 @@ from fractions import Fraction
 
 from kvviz.core.architecture.fields import shown
 from kvviz.core.architecture.model import Architecture
-from kvviz.core.cache import CompressedAttention
+from kvviz.core.cache import (
+    ChunkedAttention,
+    CompressedAttention,
+    CrossAttention,
+    FullAttention,
+    IndexerKeys,
+    LatentAttention,
+    LayerCache,
+    SlidingWindow,
+)
 from kvviz.core.dtypes import ALIASES, KV_DTYPES, KvDtype
 from kvviz.core.errors import ScenarioError
 from kvviz.text import Message
@@ -24,12 +33,18 @@ def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = 
     llama.cpp keeps f16 and transformers the model's type. Weight types play no part. How an engine then lays the type
     out (packed records of sparse latent caches) is the engine's own rule.
 
-    Whether ``engine`` offers the type is for its own module to say. Raises ScenarioError for a name nobody knows.
+    Whether ``engine`` offers the type is for its own module to say. Raises ScenarioError for a name nobody knows, and
+    for a type whose blocks do not divide a token's rows.
     """
     if any(isinstance(cache, CompressedAttention) for layer in architecture.layers for cache in layer):
         return _PACKED, Message(engine_texts.DTYPE_PACKED)
     if setting != "auto":
-        return _named(setting), Message(engine_texts.DTYPE_CHOSEN)
+        chosen = _named(setting)
+        rows = {row for layer in architecture.layers for cache in layer for row in _rows(cache)}
+        if wrong := [row for row in rows if row % chosen.row_values]:
+            values = {"dtype": chosen.name, "values": chosen.row_values, "row": min(wrong)}
+            raise ScenarioError(Message(engine_texts.ROW_DOES_NOT_DIVIDE, values), field="kv_dtype")
+        return chosen, Message(engine_texts.DTYPE_CHOSEN)
     if engine == "llama.cpp":
         return KV_DTYPES["fp16"], Message(texts.DTYPE_F16)
     scheme = architecture.kv_scheme
@@ -50,6 +65,19 @@ def _named(setting: str) -> KvDtype:
         values = {"name": shown(setting), "choices": ", ".join(("auto", *KV_DTYPES))}
         raise ScenarioError(Message(texts.DTYPE_UNKNOWN, values), field="kv_dtype")
     return dtype
+
+
+def _rows(cache: LayerCache) -> tuple[int, ...]:
+    """Values of one token in a row: the keys of all heads, and their values (llama.cpp ``llama-kv-cache.cpp:233``)."""
+    match cache:
+        case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
+            return cache.kv_heads * cache.key_dim, cache.kv_heads * cache.value_dim
+        case LatentAttention():
+            return (cache.latent_dim + cache.rope_dim,)
+        case IndexerKeys() if not cache.packed:
+            return (cache.key_dim,)
+        case _:
+            return ()
 
 
 def _follows(engine: str, path: str) -> bool:

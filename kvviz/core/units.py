@@ -1,5 +1,6 @@
 """Bytes and counts as people read them. GiB exists only here; everything inside is integer bytes."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 KIB = 1024
@@ -24,6 +25,12 @@ def format_bytes(count: int | Fraction) -> str:
 def format_count(count: int) -> str:
     """Thousands separated by commas, in both languages: ``131,072``."""
     return f"{count:,}"
+
+
+def format_exact(value: int | Fraction) -> str:
+    """Every digit, thousands separated by commas: ``278,528``, ``3,850.25``."""
+    exact = Fraction(value)
+    return f"{Decimal(exact.numerator) / exact.denominator:,f}"
 
 
 def format_gib(count: int | Fraction) -> str:

@@ -10,7 +10,6 @@ from kvviz.core.cache import (
     FullAttention,
     IndexerKeys,
     LatentAttention,
-    LayerCache,
     RecurrentState,
     SlidingWindow,
 )
@@ -27,8 +26,8 @@ from kvviz.engines.vllm_layout import (
     kernel_block_tokens,
     specs,
 )
-from kvviz.engines.vllm_models import not_run
-from kvviz.text import Message, Text
+from kvviz.engines.vllm_models import class_of, not_run, stored_caches
+from kvviz.text import Message
 from kvviz.text import engine as text
 
 __all__ = [
@@ -43,10 +42,13 @@ __all__ = [
     "default_batched_tokens",
     "default_dtype",
     "not_run",
+    "offers",
     "plan",
     "runs_on",
+    "stored_caches",
     "stored_dtype",
     "tp_sizes",
+    "usable_dtypes",
 ]
 
 VERSION = "0.33"
@@ -100,6 +102,14 @@ class VllmPlan:
         """``request_bytes`` of each GPU of the engine."""
         return (self.request_bytes(tokens),) * self.tp
 
+    def start_log(self, pool_blocks: int, longest_tokens: int) -> tuple[float, int]:
+        """What the engine logs of its pool at start: "Maximum concurrency", and "GPU KV cache size" in tokens.
+
+        In floats, as it computes them (``v1/core/kv_cache_utils.py:1061-1154``), so that the last digit agrees too.
+        """
+        concurrency = pool_blocks / self.request_blocks(longest_tokens)
+        return concurrency, int(concurrency * longest_tokens)
+
     def longest_request(self, pool_blocks: int) -> int | None:
         """Longest request that ``pool_blocks`` blocks can be started with; None where no length is too long.
 
@@ -136,11 +146,11 @@ def plan(
     Raises ScenarioError for settings that cannot be, and KvvizError where vLLM runs no such model: ``not_run`` knows
     most of those beforehand.
     """
-    if missing := not_run(architecture):
-        raise KvvizError(missing.message, code=missing.code)
-    if "vllm" not in kv_dtype.engines:
+    if not offers(kv_dtype):
         values = {"dtype": kv_dtype.name, "engines": ", ".join(sorted(kv_dtype.engines))}
         raise KvvizError(Message(text.DTYPE_OF_ANOTHER_ENGINE, values), code="kv-dtype-of-another-engine")
+    if missing := not_run(architecture):
+        raise KvvizError(missing.message, code=missing.code)
     return _plan(ByIdentity(architecture), kv_dtype, tp, block_tokens, in_flight_tokens, prefix_caching, gpu_generation)
 
 
@@ -185,12 +195,17 @@ def _plan(
     )
 
 
+def offers(kv_dtype: KvDtype) -> bool:
+    """Whether vLLM has such a cache at all: no rule here speaks of another engine's type."""
+    return "vllm" in kv_dtype.engines
+
+
 def default_dtype(architecture: Architecture, generation: str) -> KvDtype | None:
     """The cache type vLLM itself sets where none is given; None where it follows the model.
 
     GLM 5 on data-centre Blackwell (``model_executor/models/config.py:89-142``).
     """
-    if architecture.class_name == "GlmMoeDsaForCausalLM" and generation == "blackwell":
+    if class_of(architecture) == "GlmMoeDsaForCausalLM" and generation == "blackwell":
         return KV_DTYPES["fp8"]
     return None
 
@@ -207,34 +222,64 @@ def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str)
 
 @lru_cache(maxsize=1024)
 def _stored_dtype(key: ByIdentity[Architecture], kv_dtype: KvDtype, generation: str) -> KvDtype:
-    caches = {c for layer in key.value.layers for c in layer}
-    latent = any(isinstance(c, LatentAttention) and not c.expanded_heads for c in caches)
-    sparse = any(isinstance(c, IndexerKeys) and c.packed for c in caches)
-    if not latent:
-        if kv_dtype.packing != "plain":
-            raise _wrong_dtype(text.DTYPE_ONLY_FOR_LATENT, kv_dtype, choices="auto, bf16, fp8")
-        dims = {d for c in caches for d in _vector_dims(c) if d % kv_dtype.block_values}
-        if dims:
-            raise _wrong_dtype(text.DTYPE_DOES_NOT_DIVIDE, kv_dtype, values=kv_dtype.block_values, dim=min(dims))
-        return kv_dtype
-    if kv_dtype.vector_scale_bytes or (kv_dtype.packing == "fp8_ds_mla" and not sparse):
-        raise _wrong_dtype(text.DTYPE_NOT_FOR_LATENT, kv_dtype, choices="auto, bf16, fp8")
-    if kv_dtype.name == "nvfp4":
-        return KV_DTYPES["nvfp4_ds_mla"]
-    if not sparse or kv_dtype.packing != "plain" or generation == "blackwell":
+    kinds = _kinds(key)
+    if refused := _refusal(kinds, kv_dtype, generation):
+        choices = ", ".join(usable_dtypes(key.value, generation))
+        values = {"dtype": kv_dtype.name, "choices": choices, **refused.values}
+        raise ScenarioError(Message(refused.text, values), field="kv_dtype")
+    if not kinds.sparse or kv_dtype.packing != "plain" or generation in _PLAIN_SPARSE_FP8:
         return kv_dtype
     packed = kv_dtype.name == "fp8" or (generation == "blackwell-rtx" and not kv_dtype.quantised)
     return KV_DTYPES["fp8_ds_mla"] if packed else kv_dtype
 
 
-def _vector_dims(cache: LayerCache) -> tuple[int, ...]:
-    if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
-        return cache.key_dim, cache.value_dim
-    return ()
+def usable_dtypes(architecture: Architecture, generation: str) -> tuple[str, ...]:
+    """Names of the cache types vLLM has a form of for this model on a GPU of this generation."""
+    kinds = _kinds(ByIdentity(architecture))
+    return tuple(d.name for d in KV_DTYPES.values() if offers(d) and not _refusal(kinds, d, generation))
 
 
-def _wrong_dtype(sentence: Text, kv_dtype: KvDtype, **values: object) -> ScenarioError:
-    return ScenarioError(Message(sentence, {"dtype": kv_dtype.name, **values}), field="kv_dtype")
+_PLAIN_SPARSE_FP8 = frozenset({"blackwell", "cdna3"})
+"""Generations whose first sparse kernel for fp8 reads it plain: FlashInfer's and AITER's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kinds:
+    """What a cache type must have a form for."""
+
+    latent: bool
+    sparse: bool
+    """Latents with packed indexer keys beside them."""
+    dims: frozenset[int]
+    """Widths of keys and values of ordinary heads."""
+
+
+@lru_cache(maxsize=1024)
+def _kinds(key: ByIdentity[Architecture]) -> _Kinds:
+    caches = set(stored_caches(key.value))
+    heads = [c for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention)]
+    latent = any(isinstance(c, LatentAttention) for c in caches)
+    return _Kinds(
+        latent=latent,
+        sparse=latent and any(isinstance(c, IndexerKeys) and c.packed for c in caches),
+        dims=frozenset(dim for c in heads for dim in (c.key_dim, c.value_dim)),
+    )
+
+
+def _refusal(kinds: _Kinds, kv_dtype: KvDtype, generation: str) -> Message | None:
+    """Why vLLM has no such cache for layers of these kinds; None where it has one."""
+    if kv_dtype.packing != "plain":
+        if not kinds.sparse:
+            return Message(text.DTYPE_ONLY_FOR_SPARSE)
+        # mla/flashmla_sparse.py:250-254; AITER's sparse kernel lists no packed record
+        if generation == "cdna3" or (kv_dtype.packing == "nvfp4_ds_mla" and generation != "blackwell"):
+            return Message(text.DTYPE_NOT_ON_GPU)
+    # Plain nvfp4 is refused for every MLA model (config/vllm.py:3422-3439).
+    elif kinds.latent and (kv_dtype.vector_scale_bytes or kv_dtype.block_values > 1):
+        return Message(text.DTYPE_NOT_FOR_LATENT)
+    if uneven := [dim for dim in kinds.dims if dim % kv_dtype.block_values]:
+        return Message(text.DTYPE_DOES_NOT_DIVIDE, {"values": kv_dtype.block_values, "dim": min(uneven)})
+    return None
 
 
 def check_tp(architecture: Architecture, tp: int) -> None:
@@ -254,13 +299,10 @@ def _runs_on(key: ByIdentity[Architecture], tp: int) -> bool:
     architecture = key.value
     if architecture.attention_heads is not None and architecture.attention_heads % tp:
         return False
-    for cache in {c for layer in architecture.layers for c in layer}:
+    for cache in set(stored_caches(architecture)):
         match cache:
             case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
                 if cache.kv_heads % tp and tp % cache.kv_heads:
-                    return False
-            case LatentAttention():
-                if cache.expanded_heads % tp:
                     return False
             case RecurrentState():
                 groups_split = not cache.conv_groups % tp or tp > cache.conv_groups

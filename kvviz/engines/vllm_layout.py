@@ -13,6 +13,7 @@ from typing import Literal, assert_never
 
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import (
+    STATE_VALUE_BYTES,
     ChunkedAttention,
     CompressedAttention,
     CrossAttention,
@@ -22,15 +23,14 @@ from kvviz.core.cache import (
     LayerCache,
     RecurrentState,
     SlidingWindow,
-    indexer_key_bytes,
+    token_bytes,
 )
 from kvviz.core.dtypes import KvDtype
+from kvviz.engines.vllm_models import stored_caches
 
 Kind = Literal["full", "latent", "indexer", "window", "chunk", "state", "cross"]
 
 DEFAULT_BLOCK_TOKENS = 16
-MODEL_DTYPE_BYTES = 2
-"""vLLM computes in 16 bits; it turns fp32 checkpoints into bf16."""
 
 _FUSED_PREFILL = frozenset({"hopper", "blackwell", "blackwell-rtx"})
 """Generations with FlashInfer's DeltaNet prefill and with FlashKDA (``qwen_gdn_linear_attn.py:148-174``,
@@ -111,15 +111,18 @@ class Spec:
 
 
 def kernel_block_tokens(architecture: Architecture, kv_dtype: KvDtype, generation: str) -> int:
-    """Tokens a block must be a multiple of: what the attention backend that vLLM picks needs (``cuda.py:86-178``)."""
-    caches = [c for layer in architecture.layers for c in layer]
+    """Tokens a block must be a multiple of: what the attention backend that vLLM picks needs (``cuda.py:86-178``).
+
+    The smallest size the backend takes where 16 is none of them (``v1/attention/backend.py:155-163``).
+    """
+    caches = stored_caches(architecture)
     if indexers := [c for c in caches if isinstance(c, IndexerKeys)]:
         return 64 if any(c.packed for c in indexers) else 128
-    if any(isinstance(c, LatentAttention) and not c.expanded_heads for c in caches):
-        if generation == "hopper":
-            return 64 if kv_dtype.quantised else 16  # FlashMLA, and FlashAttention's MLA before it
-        if generation == "blackwell":
-            return 32  # FlashInfer MLA
+    if any(isinstance(c, LatentAttention) for c in caches):
+        if generation == "hopper":  # FlashMLA, and FlashAttention's MLA before it
+            return 64 if kv_dtype.quantised else 16
+        if generation == "blackwell":  # FlashInfer MLA takes 32 and 64 (mla/flashinfer_mla.py:204-205)
+            return 32
     return DEFAULT_BLOCK_TOKENS
 
 
@@ -134,7 +137,7 @@ def specs(
     generation: str,
 ) -> tuple[tuple[Spec, ...], int]:
     """The caches of one of ``tp`` GPUs, state pages already padded, and the block size in tokens they ended with."""
-    caches = [c for layer in architecture.layers for c in layer]
+    caches = stored_caches(architecture)
     states = [c for c in caches if isinstance(c, RecurrentState)]
     attention = [c for c in caches if not isinstance(c, RecurrentState)]
     # Models without attention have prefix caching off by default: one state a request.
@@ -142,14 +145,14 @@ def specs(
     page_of_state = [_state_page_bytes(s, tp) for s in states]
     block, padded = block_tokens, 0
     if states and attention:
-        token_bytes = max(_token_bytes(c, kv_dtype, tp)[0] for c in attention if not isinstance(c, IndexerKeys))
-        latent = any(isinstance(c, LatentAttention) and not c.expanded_heads for c in attention)
+        per_token = max(_gpu_token_bytes(c, kv_dtype, tp) for c in attention if not isinstance(c, IndexerKeys))
+        latent = any(isinstance(c, LatentAttention) for c in attention)
         align = max(kernel_tokens, block_tokens, _LATENT_HYBRID_ALIGN_TOKENS if latent else 0)
         if prefix_caching:
             align = lcm(align, _checkpoint_tokens(states, generation))
-        needed = align * _ceil(Fraction(max(page_of_state)) / (align * token_bytes))
+        needed = align * _ceil(Fraction(max(page_of_state)) / (align * per_token))
         block = max(block, kernel_tokens * _blocks(needed, kernel_tokens))
-        padded = _ceil(block * token_bytes)
+        padded = _ceil(block * per_token)
     made: list[Spec] = []
     for cache in caches:
         if isinstance(cache, RecurrentState):
@@ -230,56 +233,38 @@ def _group(of: Sequence[Spec]) -> Group:
 
 
 def _attention_spec(cache: LayerCache, kv_dtype: KvDtype, tp: int, block_tokens: int) -> Spec:
-    token_bytes, shape = _token_bytes(cache, kv_dtype, tp)
-    page_bytes = _ceil(block_tokens * token_bytes)
     kind: Kind = "full"
     limit = 0
     match cache:
-        case FullAttention():
-            pass
-        case SlidingWindow():
-            kind, limit = "window", cache.window_tokens
-        case ChunkedAttention():
-            kind, limit = "chunk", cache.chunk_tokens
+        case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
+            shape: tuple[int, ...] = (gpu_heads(cache.kv_heads, tp), cache.key_dim, cache.value_dim)
+            if isinstance(cache, SlidingWindow):
+                kind, limit = "window", cache.window_tokens
+            elif isinstance(cache, ChunkedAttention):
+                kind, limit = "chunk", cache.chunk_tokens
+            elif isinstance(cache, CrossAttention):
+                kind, limit = "cross", cache.encoder_tokens
         case LatentAttention():
-            kind = "full" if cache.expanded_heads else "latent"
+            kind, shape = "latent", (1, cache.latent_dim, cache.rope_dim)
         case IndexerKeys():
-            kind = "indexer"
-        case CrossAttention():
-            kind, limit = "cross", cache.encoder_tokens
+            kind, shape = "indexer", (1, cache.key_dim)
         case RecurrentState() | CompressedAttention():
             raise AssertionError(cache)
         case _:
             assert_never(cache)
+    page_bytes = _ceil(block_tokens * _gpu_token_bytes(cache, kv_dtype, tp))
     return Spec(kind=kind, shape=shape, block_tokens=block_tokens, page_bytes=page_bytes, limit_tokens=limit)
 
 
-def _token_bytes(cache: LayerCache, kv_dtype: KvDtype, tp: int) -> tuple[Fraction, tuple[int, ...]]:
-    """Bytes one token takes in one layer of one GPU, with the heads and widths they come from.
-
-    KV heads are split down to one a GPU, then copied (``config/model.py:1663-1683``); latents and indexer keys are
-    one head and copied whole.
-    """
-    match cache:
-        case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
-            heads, key, value = gpu_heads(cache.kv_heads, tp), cache.key_dim, cache.value_dim
-        case LatentAttention() if cache.expanded_heads:  # values are padded to the key's width (minicpm3.py:126-175)
-            heads, key, value = gpu_heads(cache.expanded_heads, tp), cache.expanded_key_dim, cache.expanded_key_dim
-        case LatentAttention():
-            return kv_dtype.latent_bytes(cache.latent_dim, cache.rope_dim), (1, cache.latent_dim, cache.rope_dim)
-        case IndexerKeys():
-            packed = cache.packed
-            per_token = Fraction(indexer_key_bytes(cache.key_dim)) if packed else kv_dtype.vector_bytes(cache.key_dim)
-            return per_token, (1, cache.key_dim)
-        case RecurrentState() | CompressedAttention():
-            raise AssertionError(cache)
-        case _:
-            assert_never(cache)
-    return heads * (kv_dtype.vector_bytes(key) + kv_dtype.vector_bytes(value)), (heads, key, value)
+def _gpu_token_bytes(cache: LayerCache, kv_dtype: KvDtype, tp: int) -> Fraction:
+    """Bytes one token takes in one layer of one GPU; latents and indexer keys are one head and copied whole."""
+    if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
+        return token_bytes(cache, kv_dtype, heads=gpu_heads(cache.kv_heads, tp))
+    return token_bytes(cache, kv_dtype)
 
 
 def gpu_heads(kv_heads: int, tp: int) -> int:
-    """KV heads one of ``tp`` GPUs stores."""
+    """KV heads one of ``tp`` GPUs stores: split down to one a GPU, then copied (``config/model.py:1663-1683``)."""
     return max(1, kv_heads // tp)
 
 
@@ -288,9 +273,8 @@ def _state_page_bytes(state: RecurrentState, tp: int) -> int:
     if groups % tp:  # each GPU needs the group its heads read: groups are copied up to one a GPU
         groups = max(groups, tp)
     channels = state.conv_channels + groups * state.conv_channels_per_group
-    width = {"model": MODEL_DTYPE_BYTES, "fp32": 4}
-    conv = channels // tp * state.conv_columns * width[state.conv_dtype]
-    return conv + state.heads // tp * state.values_per_head * width[state.recurrent_dtype]
+    conv = channels // tp * state.conv_columns * STATE_VALUE_BYTES[state.conv_dtype]
+    return conv + state.heads // tp * state.values_per_head * STATE_VALUE_BYTES[state.recurrent_dtype]
 
 
 def _exports_checkpoints(state: RecurrentState, generation: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from kvviz.core.units import GIB, format_bytes
+from kvviz.devices import Device
 from kvviz.estimate import Estimate
 from kvviz.text import Message
 from kvviz.text import engine as text
@@ -95,9 +96,21 @@ def _activation_fit() -> ActivationFit:
     return fit_activations(starts())
 
 
+def as_measured(gpu: Device, *, batched_tokens: int, sequences: int) -> bool:
+    """Whether the rows were measured on such a GPU, an 80 GB Hopper, with these settings; elsewhere they are carried
+    over."""
+    hopper_80 = gpu.generation == "hopper" and abs(gpu.memory_bytes - 80 * GIB) < 4 * GIB
+    return hopper_80 and all((r.batched_tokens, r.sequences) == (batched_tokens, sequences) for r in starts())
+
+
 @lru_cache(maxsize=1024)
-def activations(*, vocab: int | None, hidden: int | None, batched_tokens: int, sequences: int) -> Estimate:
-    """Activation peak of one GPU, whatever the tensor-parallel size: logits are gathered in full on each."""
+def activations(
+    *, vocab: int | None, hidden: int | None, batched_tokens: int, sequences: int, measured: bool
+) -> Estimate:
+    """Activation peak of one GPU, whatever the tensor-parallel size: logits are gathered in full on each.
+
+    ``measured``: what ``as_measured`` says.
+    """
     rows = starts()
     if vocab is None or hidden is None:
         largest = max(r.activation_bytes for r in rows)
@@ -112,28 +125,37 @@ def activations(*, vocab: int | None, hidden: int | None, batched_tokens: int, s
         "sequences": f"{sampled:,}",
         "batched": f"{batched_tokens:,}",
     }
-    return Estimate(value_bytes=round(value), basis="measured", source=Message(text.ACTIVATIONS_FITTED, values))
+    return _estimate(value, Message(text.ACTIVATIONS_FITTED, values), measured=measured)
 
 
 @cache
-def graphs() -> Estimate:
+def graphs(*, measured: bool) -> Estimate:
     """CUDA graphs of one GPU."""
     changes = [r.graph_bytes for r in starts()]
     low, high = min(changes), max(changes)
     values = {"count": len(changes), "low": format_bytes(round(low)), "high": format_bytes(round(high))}
-    return Estimate(value_bytes=round(high), basis="measured", source=Message(text.GRAPHS_LARGEST, values))
+    return _estimate(high, Message(text.GRAPHS_LARGEST, values), measured=measured)
 
 
 @lru_cache(maxsize=64)
-def non_torch(tp: int) -> Estimate:
+def non_torch(tp: int, *, measured: bool) -> Estimate:
     """CUDA context and libraries, and from two GPUs on NCCL's buffers."""
     if tp == 1:
         single = [r.non_torch_bytes for r in starts() if r.tp == 1]
         mean = sum(single) / len(single)
         error = format_bytes(round(max(abs(s - mean) for s in single)))
-        source = Message(text.NON_TORCH_SINGLE, {"count": len(single), "error": error})
-        return Estimate(value_bytes=round(mean), basis="measured", source=source)
+        return _estimate(
+            mean, Message(text.NON_TORCH_SINGLE, {"count": len(single), "error": error}), measured=measured
+        )
     parallel = next(r for r in starts() if r.tp > 1)
     source = Message(text.NON_TORCH_PARALLEL, {"measured": parallel.tp})
-    basis = "measured" if tp == parallel.tp else "assumed"
-    return Estimate(value_bytes=round(parallel.non_torch_bytes), basis=basis, source=source)  # type: ignore[arg-type]
+    if measured and tp != parallel.tp:  # the source says so
+        return Estimate(value_bytes=round(parallel.non_torch_bytes), basis="assumed", source=source)
+    return _estimate(parallel.non_torch_bytes, source, measured=measured)
+
+
+def _estimate(value_bytes: float, source: Message, *, measured: bool) -> Estimate:
+    if measured:
+        return Estimate(value_bytes=round(value_bytes), basis="measured", source=source)
+    extrapolated = Message(text.EXTRAPOLATED, {"source": source})
+    return Estimate(value_bytes=round(value_bytes), basis="assumed", source=extrapolated)

@@ -1,4 +1,4 @@
-"""Which models vLLM 0.33 has no plan for, and why.
+"""Which models vLLM 0.33 has no plan for, and why; what it stores of the others.
 
 Classes it once ran, with the last version that did: ``model_executor/models/registry.py:841-895``. What is neither here
 nor of a kind below runs by a model file of its own or by vLLM's Transformers backend.
@@ -9,7 +9,15 @@ from functools import lru_cache
 from typing import Final
 
 from kvviz.core.architecture import Architecture, Note
-from kvviz.core.cache import CompressedAttention, CrossAttention, RecurrentState
+from kvviz.core.cache import (
+    CompressedAttention,
+    CrossAttention,
+    FullAttention,
+    LatentAttention,
+    LayerCache,
+    RecurrentState,
+    state_bytes,
+)
 from kvviz.core.identity import ByIdentity
 from kvviz.text import Message, Text
 from kvviz.text import engine as text
@@ -57,6 +65,7 @@ _MODEL_TYPES: Final[Mapping[str, str]] = {
     "baichuan": "BaichuanForCausalLM",
     "bamba": "BambaForCausalLM",
     "grok-1": "Grok1ForCausalLM",
+    "glm_moe_dsa": "GlmMoeDsaForCausalLM",
     "internlm": "InternLMForCausalLM",
     "minimax_m1": "MiniMaxM1ForCausalLM",
     "minimax_text_01": "MiniMaxText01ForCausalLM",
@@ -68,6 +77,7 @@ _MODEL_TYPES: Final[Mapping[str, str]] = {
     "phi3small": "Phi3SmallForCausalLM",
     "plamo2": "Plamo2ForCausalLM",
     "qwen": "QWenLMHeadModel",
+    "whisper": "WhisperForConditionalGeneration",
 }
 """The class where a file names none."""
 _REMOTE_ONLY: Final = frozenset({"phi-msft"})
@@ -75,6 +85,28 @@ _REMOTE_ONLY: Final = frozenset({"phi-msft"})
 
 _LAST = {name.lower(): version for name, version in _LAST_VERSION.items()}
 _UNKNOWN = frozenset(name.lower() for name in _NEVER)
+
+
+def class_of(architecture: Architecture) -> str:
+    """The model's class: as the file names it, else by its model type; empty where neither says."""
+    return architecture.class_name or _MODEL_TYPES.get(architecture.model_type, "")
+
+
+def stored_caches(architecture: Architecture) -> tuple[LayerCache, ...]:
+    """What vLLM keeps of each layer, in order: expanded latents as heads, and no state of 0 bytes."""
+    return _stored_caches(ByIdentity(architecture))
+
+
+@lru_cache(maxsize=1024)
+def _stored_caches(key: ByIdentity[Architecture]) -> tuple[LayerCache, ...]:
+    made: list[LayerCache] = []
+    for cache in (c for layer in key.value.layers for c in layer):
+        if isinstance(cache, LatentAttention) and cache.expanded_heads:  # values as wide as keys (minicpm3.py:126-175)
+            width = cache.expanded_key_dim
+            made.append(FullAttention(kv_heads=cache.expanded_heads, key_dim=width, value_dim=width))
+        elif not isinstance(cache, RecurrentState) or state_bytes(cache):
+            made.append(cache)
+    return tuple(made)
 
 
 def not_run(architecture: Architecture) -> Note | None:
@@ -85,8 +117,8 @@ def not_run(architecture: Architecture) -> Note | None:
 @lru_cache(maxsize=1024)
 def _not_run(key: ByIdentity[Architecture]) -> Note | None:
     architecture = key.value
-    caches = [c for layer in architecture.layers for c in layer]
-    class_name = architecture.class_name or _MODEL_TYPES.get(architecture.model_type, "")
+    caches = stored_caches(architecture)
+    class_name = class_of(architecture)
     name = class_name or architecture.model_type
     if any(isinstance(c, CompressedAttention) for c in caches):
         return _note("vllm-not-worked-out", text.NOT_WORKED_OUT, name)
@@ -96,8 +128,10 @@ def _not_run(key: ByIdentity[Architecture]) -> Note | None:
     if cross and not class_name.startswith("Whisper"):
         return _note("vllm-not-run", text.ENCODER_DECODER, name)
     own_kernels = any(isinstance(c, RecurrentState) and c.mixer in ("rwkv", "local_filter") for c in caches)
-    if own_kernels or class_name.lower() in _UNKNOWN or architecture.model_type in _REMOTE_ONLY or not caches:
+    if own_kernels or class_name.lower() in _UNKNOWN or architecture.model_type in _REMOTE_ONLY:
         return _note("vllm-not-run", text.NEVER, name)
+    if not caches:
+        return _note("no-cache", text.NO_CACHE, name)
     return None
 
 

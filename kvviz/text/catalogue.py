@@ -15,6 +15,10 @@ UNKNOWN_MODEL_NEAR = Text(
     "（コマンドラインではパス、ページでは貼り付け）。",
 )
 NO_FILE = Text(en="There is no file {path}.", ja="ファイル {path} がありません。")
+TOO_LARGE = Text(
+    en="{path} is larger than {limit} bytes, which no config.json is. Give only the model's config.json.",
+    ja="{path} は config.json の上限の {limit} バイトを超えています。モデルの config.json だけを指定してください。",
+)
 UNREADABLE = Text(en="{path} cannot be read: {why}.", ja="{path} を読み込めません（{why}）。")
 DOUBTFUL = Text(
     en="The bundled config of this model comes from a doubtful source: {note}.",
@@ -23,6 +27,11 @@ DOUBTFUL = Text(
 REVISION_DIFFERS = Text(
     en="The bundled config has changed since this link was made ({linked}, now {current}): the numbers may differ.",
     ja="このリンクの作成後に同梱の設定が変わりました（{linked} → {current}）。数値が異なる可能性があります。",
+)
+REVISION_OF_FILE = Text(
+    en="This config is not of the revision asked for ({linked}, but it is {current}): the numbers may differ.",
+    ja="この設定は、指定されたリビジョンのものではありません（指定 {linked}、実際 {current}）。"
+    "数値が異なる可能性があります。",
 )
 TOO_LARGE_FOR_LINK = Text(
     en="config: this config.json is too large for a link ({characters} characters when packed; at most {limit} fit).",

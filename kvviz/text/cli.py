@@ -13,8 +13,9 @@ JSON = Text(en="print one JSON object", ja="JSON オブジェクトを 1 つ出�
 LANG = Text(en="language of the output", ja="出力の言語")
 FLAGS = {
     "model": Text(
-        en="Hub id of a bundled model, or the path of a config.json or of a directory that holds one",
-        ja="同梱モデルの Hub ID、または config.json（それを含むディレクトリも可）のパス",
+        en="Hub id of a bundled model, or the path of a config.json or of a directory that holds one; - reads one from"
+        " standard input",
+        ja="同梱モデルの Hub ID、または config.json（それを含むディレクトリも可）のパス。- は標準入力",
     ),
     "revision": Text(
         en="revision the config is expected to have; a note says where it differs",
@@ -25,7 +26,7 @@ FLAGS = {
         en="GPU id such as h100-80gb; without it there is no budget",
         ja="h100-80gb などの GPU の ID。なければ容量は計算しない",
     ),
-    "gpus": Text(en="how many GPUs", ja="GPU の数"),
+    "gpus": Text(en="how many GPUs; as many as --tp where only that is given", ja="GPU の数。--tp だけならその数"),
     "input": Text(en="prompt tokens of the longest request", ja="最長のリクエストの入力トークン"),
     "output": Text(en="generated tokens of the longest request", ja="最長のリクエストの出力トークン"),
     "sequences": Text(en="requests in flight at peak", ja="ピーク時の同時リクエスト数"),
@@ -54,6 +55,33 @@ BOTH_LENGTHS = Text(
 USAGE = Text(en="{why}; see kvviz {command}--help.", ja="{why}（kvviz {command}--help を参照）。")
 NO_MATCH = Text(en="No bundled model matches “{query}”.", ja="「{query}」に一致する同梱モデルはありません。")
 
+JSON_MEANS = Text(
+    en="With --json: content_bytes is one sequence in the chosen cache type before any split (fp8 on sparse latent"
+    " attention is a packed record whose size depends on the generation of the GPU); engine is null where this version"
+    " of it does not run the model or has no such cache type, budget where there is no GPU, no engine figure or no"
+    " weights; max_tokens is what the pool holds, and a note says where the model's own maximum is less; revision is of"
+    " the whole file, with --config of the fields it carries.",
+    ja="--json の内容: content_bytes は選んだ型のキャッシュの 1 系列分で、GPU に分ける前の値です（スパース注意の潜在"
+    "ベクトルの fp8 は専用の形式で、大きさは GPU の世代によります）。engine は、このバージョンがモデルを実行できないか"
+    "その型のキャッシュを持たない場合に null です。budget は、GPU、エンジンの値、重みのいずれかがなければ null です。"
+    "max_tokens はプールに入る長さで、モデルの最大長のほうが短ければ注記に示します。revision はファイル全体のもので、"
+    "--config では含まれる項目のものです。",
+)
+NOT_WRITTEN = Text(en="The answer cannot be written: {why}.", ja="結果を出力できません（{why}）。")
+
+NOT_STARTED = Text(
+    en="{engine} would not start on {gpus}: one request at the max model length of {length} tokens needs {need} per"
+    " GPU, and the pool of {pool} must have one block more. By the pool's size alone, {counted} of {needed} at {tokens}"
+    " tokens.",
+    ja="{engine} は {gpus} では起動しません。最大モデル長 {length} トークンの 1 リクエストに GPU あたり {need} が"
+    "必要で、プール（{pool}）にはそれより 1 ブロック多く必要です。プールの大きさだけでは、{tokens} トークンで"
+    " {needed} 件中 {counted} 件です。",
+)
+FIT_ONE = Text(
+    en="The request fits on {gpus} at {tokens} tokens ({engine}). {counted} would fit; {bytes} per GPU to spare.",
+    ja="{gpus} にリクエストが収まります（{tokens} トークン、{engine}）。最大 {counted} 件、"
+    "GPU あたりの余裕は {bytes} です。",
+)
 FIT_YES = Text(
     en="All {needed} requests fit at once on {gpus}, each at {tokens} tokens ({engine}). {counted} would fit;"
     " {bytes} per GPU to spare.",
@@ -101,15 +129,20 @@ AND_STATE = Text(en=" + {bytes} state", ja=" + 状態 {bytes}")
 AND_CROSS = Text(en=" + {bytes} cross-attention", ja=" + クロスアテンション {bytes}")
 RESERVATION = Text(en="Reservation", ja="確保")
 RESERVATION_NOTE = Text(
-    en="what {engine} counts one request as, per GPU ({blocks} blocks of the pool)",
+    en="what {engine} counts one request as, per GPU (blocks of the pool: {blocks})",
     ja="{engine} が 1 リクエストとして数える量、GPU あたり（プールのブロック {blocks} 個）",
 )
 HELD = Text(en="Held", ja="保持")
 HELD_NOTE = Text(en="what it occupies while it decodes, per GPU", ja="デコード中に占める量、GPU あたり")
 POOL = Text(en="Pool", ja="プール")
 POOL_NOTE = Text(
-    en="what {engine} allocates at start, per GPU ({blocks} blocks)",
+    en="what {engine} allocates at start, per GPU (blocks: {blocks})",
     ja="{engine} が起動時に割り当てる量、GPU あたり（ブロック {blocks} 個）",
+)
+LOG = Text(en="Start-up log", ja="起動ログ")
+LOG_LINE = Text(
+    en="GPU KV cache size: {tokens} tokens, Maximum concurrency for {length} tokens per request: {concurrency}x",
+    ja="「GPU KV cache size: {tokens} tokens, Maximum concurrency for {length} tokens per request: {concurrency}x」",
 )
 LEDGER = Text(en="One GPU", ja="GPU 1 台")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")

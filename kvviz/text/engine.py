@@ -18,6 +18,10 @@ ENCODER_DECODER = Text(
     "vLLM 0.33 は {model} を実行できません。本体で対応するエンコーダー・デコーダーモデルは Whisper だけです。",
 )
 NEVER = Text("vLLM 0.33 does not run {model}.", "vLLM 0.33 は {model} を実行できません。")
+NO_CACHE = Text(
+    "No layer of {model} stores anything, so there is no cache to set aside.",
+    "{model} にはキャッシュを保持する層がないため、確保するものがありません。",
+)
 PAGES_DIFFER = Text(
     "vLLM 0.33 cannot start a model with these layers: their pages cannot be made equal.",
     "vLLM 0.33 はこの層の組み合わせを起動できません。ページの大きさを揃えられないためです。",
@@ -29,26 +33,36 @@ TP_DOES_NOT_DIVIDE = Text(
     "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
 )
 GPUS_DO_NOT_DIVIDE = Text(
-    "The heads of this model cannot be split over {gpus} GPUs: use {sizes} GPUs, or set a tensor-parallel size.",
+    "The heads of this model cannot be split over {gpus} GPUs: set the number of GPUs to one of {sizes}, or set a "
+    "tensor-parallel size.",
     "このモデルのヘッドは {gpus} GPU に分割できません。GPU の数を {sizes} から選ぶか、"
     "テンソル並列数を指定してください。",
 )
 BLOCK_NOT_MULTIPLE = Text(
-    "A block of {block} tokens does not run here: use a multiple of {kernel}.",
-    "{block} トークンのブロックは使えません。{kernel} の倍数にしてください。",
+    "Block size {block} does not run here: use a multiple of {kernel}.",
+    "ブロックサイズ {block} は使えません。{kernel} の倍数にしてください。",
 )
 DTYPE_NOT_FOR_LATENT = Text(
     "vLLM has no {dtype} form of a latent (MLA) cache: use one of {choices}.",
     "潜在ベクトル（MLA）のキャッシュに {dtype} の形式は vLLM にありません。{choices} から選んでください。",
 )
-DTYPE_ONLY_FOR_LATENT = Text(
-    "{dtype} is a layout for latent (MLA) caches, which this model has not: use one of {choices}.",
-    "{dtype} は潜在ベクトル（MLA）のキャッシュ専用で、このモデルでは使えません。{choices} から選んでください。",
+DTYPE_ONLY_FOR_SPARSE = Text(
+    "{dtype} is a layout for sparse latent (MLA) caches, which this model has not: use one of {choices}.",
+    "{dtype} はスパース注意の潜在ベクトル（MLA）のキャッシュ専用で、このモデルでは使えません。"
+    "{choices} から選んでください。",
+)
+DTYPE_NOT_ON_GPU = Text(
+    "vLLM has no kernel for a {dtype} cache on this GPU: use one of {choices}.",
+    "この GPU 向けに {dtype} のキャッシュを扱うカーネルは vLLM にありません。{choices} から選んでください。",
 )
 DTYPE_DOES_NOT_DIVIDE = Text(
-    "{dtype} quantises {values} values together, and this model has vectors of {dim}: choose another type.",
+    "{dtype} quantises {values} values together, and this model has vectors of {dim}: use one of {choices}.",
     "{dtype} は {values} 個の値をまとめて量子化しますが、このモデルのベクトルは {dim} 個です。"
-    "ほかの型を選んでください。",
+    "{choices} から選んでください。",
+)
+ROW_DOES_NOT_DIVIDE = Text(
+    "{dtype} quantises {values} values together, and this model has rows of {row}: choose another type.",
+    "{dtype} は {values} 個の値をまとめて量子化しますが、このモデルの行は {row} 個です。ほかの型を選んでください。",
 )
 UNKNOWN_GPU = Text("Unknown GPU {gpu}: use one of {ids}.", "GPU {gpu} は不明です。{ids} から選んでください。")
 
@@ -77,6 +91,10 @@ NON_TORCH_SINGLE = Text(
     "Mean of {count} measured starts of vLLM 0.11 on one H100, worst error {error}.",
     "H100 1 枚での vLLM 0.11 の起動 {count} 件の平均です（最大誤差 {error}）。",
 )
+EXTRAPOLATED = Text(
+    "{source} Extrapolated: this GPU or its batch settings were not measured.",
+    "{source}この GPU またはバッチの設定は実測していないため、外挿した値です。",
+)
 NON_TORCH_PARALLEL = Text(
     "One measured start of vLLM 0.11 on {measured} × H100; other sizes are assumed to need the same.",
     "H100 {measured} 枚での vLLM 0.11 の起動 1 件の実測です。ほかの並列数でも同じと仮定しています。",
@@ -90,8 +108,20 @@ BEYOND_MODEL = Text(
     "vLLM は受け付けず、品質も保証されません。",
 )
 STARTUP_FAILS = Text(
-    "vLLM would stop at start-up: one request at the max model length of {length} needs {need}, the pool has {pool}.",
-    "vLLM は起動時に停止します。最大モデル長 {length} の 1 リクエストに {need} が必要ですが、プールは {pool} です。",
+    "vLLM would stop at start-up: one request at the max model length of {length} needs {need}, and the pool of {pool} "
+    "must have one block more than that.",
+    "vLLM は起動時に停止します。最大モデル長 {length} の 1 リクエストに {need} が必要で、プール（{pool}）には"
+    "それより 1 ブロック多く必要です。",
+)
+MAX_TOKENS_BEYOND_MODEL = Text(
+    "The pool would hold one request of {tokens} tokens; this model's own maximum is {maximum}.",
+    "プールには {tokens} トークンの 1 リクエストが入りますが、このモデルの最大長は {maximum} です。",
+)
+MORE_THAN_RUN = Text(
+    "Requests for one engine: {sequences}. vLLM runs at most {most} at once here unless --max-num-seqs is raised; "
+    "the others wait.",
+    "1 エンジンあたりのリクエスト数は {sequences} です。vLLM がここで同時に処理するのは --max-num-seqs を"
+    "上げない限り {most} 件までで、残りは待ち行列に入ります。",
 )
 WEIGHTS_DO_NOT_FIT = Text(
     "The weights alone do not fit: {weights} a GPU, and the engine may use {requested}.",
@@ -103,8 +133,10 @@ NO_ROOM = Text(
     "{requested} です。",
 )
 WEIGHTS_UNKNOWN = Text(
-    "The weights of this model are not known, so there is no budget: type them to see how many requests fit.",
-    "このモデルの重みが不明なため、収まる件数は計算できません。重みを入力してください。",
+    "The weights of this model are not known, so there is no budget: give them (under More settings on the page, "
+    "--weights-gib on the command line) to see how many requests fit.",
+    "このモデルの重みが不明なため、収まる件数は計算できません。重みを入力してください"
+    "（ページでは詳細設定、コマンドラインでは --weights-gib）。",
 )
 WEIGHTS_ARE_NOT_CACHE = Text(
     "{weights} weights do not make the cache {weights}: it is stored as {cache}.",
@@ -115,7 +147,8 @@ STORED_AS = Text(
     "vLLM は、この {chosen} のキャッシュをスパース注意専用の形式 {stored} で保持します。",
 )
 HEADS_COPIED = Text(
-    "{tp} GPUs share {heads} KV heads: each head is kept {copies} times, and bytes per GPU stop falling.",
+    "Tensor parallel over {tp} GPUs is more than there are KV heads ({heads}): each head is kept {copies} times, and "
+    "bytes per GPU stop falling.",
     "{tp} GPU に対して KV ヘッドは {heads} です。各ヘッドが {copies} 重に置かれ、GPU あたりの量はこれ以上減りません。",
 )
 LATENT_COPIED = Text(

@@ -3,28 +3,24 @@
 from kvviz.text.base import Text
 
 # One line per kind of cache: what is multiplied. Formulas are the same in both languages.
-FULL = Text("{layers} layers of full attention", "フルアテンション {layers} 層")
-WINDOW = Text("{layers} layers with a window of {limit} tokens", "ウィンドウ {limit} トークンの {layers} 層")
+FULL = Text("Full attention × {layers}", "フルアテンション × {layers} 層")
+WINDOW = Text("Window of {limit} tokens × {layers}", "ウィンドウ {limit} トークン × {layers} 層")
 WINDOW_WIDE = Text(
-    "{layers} layers whose window of {limit} tokens is no limit here",
-    "ウィンドウ {limit} トークンが実質制限にならない {layers} 層",
+    "Window of {limit} tokens, which is no limit here × {layers}",
+    "実質制限にならないウィンドウ {limit} トークン × {layers} 層",
 )
-CHUNK = Text("{layers} layers with chunks of {limit} tokens", "チャンク {limit} トークンの {layers} 層")
-LATENT = Text(
-    "{layers} layers of latent attention (MLA), stored once", "潜在アテンション（MLA）{layers} 層、1 回だけ保存"
-)
-INDEXER = Text("{layers} layers with an indexer key", "インデクサーのキーを持つ {layers} 層")
-STATE = Text("{layers} layers with a fixed state ({mixer})", "固定長の状態を持つ {layers} 層（{mixer}）")
+CHUNK = Text("Chunks of {limit} tokens × {layers}", "チャンク {limit} トークン × {layers} 層")
+LATENT = Text("Latent attention (MLA), stored once × {layers}", "潜在アテンション（MLA、1 回だけ保存）× {layers} 層")
+INDEXER = Text("Indexer key × {layers}", "インデクサーのキー × {layers} 層")
+STATE = Text("Fixed state ({mixer}) × {layers}", "固定長の状態（{mixer}）× {layers} 層")
 CROSS = Text(
-    "{layers} layers of cross-attention over {limit} encoder tokens",
-    "エンコーダー {limit} トークンへのクロスアテンション {layers} 層",
+    "Cross-attention over {limit} encoder tokens × {layers}",
+    "エンコーダー {limit} トークンへのクロスアテンション × {layers} 層",
 )
 COMPRESSED = Text(
-    "{layers} compressed layers, one record per {ratio} tokens", "{ratio} トークンごとに 1 レコードの圧縮 {layers} 層"
+    "Compressed, one record per {ratio} tokens × {layers}", "圧縮（{ratio} トークンごとに 1 レコード）× {layers} 層"
 )
-COMPRESSED_WINDOW = Text(
-    "{layers} layers with a packed window of {limit} tokens", "圧縮ウィンドウ {limit} トークンの {layers} 層"
-)
+COMPRESSED_WINDOW = Text("Packed window of {limit} tokens × {layers}", "圧縮ウィンドウ {limit} トークン × {layers} 層")
 NOTHING = Text("{layers} layers that store nothing", "何も保存しない {layers} 層")
 
 PER_TOKEN = Text("per token", "1 トークンあたり")
@@ -53,8 +49,8 @@ CONTENT_WHY = Text(
 )
 RESERVATION = Text("Reservation", "確保量")
 RESERVATION_WHY = Text(
-    "What {engine} counts one such request as on one GPU: "
-    "{blocks} blocks of {block_tokens} tokens, {block_bytes} each.",
+    "What {engine} counts one such request as on one GPU, in blocks of {block_tokens} tokens and {block_bytes}: "
+    "{blocks}.",
     "{engine} が 1 つの GPU で 1 リクエストとして計上する量です。"
     "{block_tokens} トークンのブロック（{block_bytes}）{blocks} 個です。",
 )
@@ -65,7 +61,7 @@ HELD_WHY = Text(
 )
 POOL = Text("Pool", "プール")
 POOL_WHY = Text(
-    "What {engine} allocates at start on each GPU, whatever the load: {blocks} blocks.",
+    "What {engine} allocates at start on each GPU, whatever the load, in blocks: {blocks}.",
     "{engine} が負荷に関わらず起動時に各 GPU で確保する量です（{blocks} ブロック）。",
 )
 DIFFER_EXACT = Text(

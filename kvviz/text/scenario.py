@@ -50,7 +50,7 @@ BELOW_TOKENS = Text(
     ja="max_model_len: {shown} は最長のリクエスト（input + output = {tokens}）より短いため、エンジンが受け付けません。",
 )
 TP = Text(
-    en="tp: {gpus} GPUs cannot be divided into engines of {shown}; choose one of {choices}.",
+    en="tp: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
     ja="tp: {gpus} 台の GPU を {shown} 台ずつに分けられません。{choices} のいずれかを選んでください。",
 )
 UNKNOWN_FIELD = Text(

@@ -1,5 +1,6 @@
 """The arithmetic over layer caches, whatever the model: linear, additive, saturating, scaling with the type."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import given
@@ -18,6 +19,7 @@ from kvviz.core.cache import (
     content,
     layer_bytes,
     letter,
+    token_bytes,
 )
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
 
@@ -67,7 +69,7 @@ def test_a_model_is_the_sum_of_its_layers(
 ) -> None:
     whole = content(one + two, dtype).bytes_at(tokens)
     parts = sum((layer_bytes(layer, tokens, dtype) for layer in one + two), Fraction(0))
-    assert 0 <= parts - whole <= len(one + two)  # an encoder's cache rounds up to whole bytes, layer by layer
+    assert parts == whole
     assert layer_bytes((), tokens, dtype) == 0
 
 
@@ -96,10 +98,25 @@ def test_states_do_not_follow_the_cache_type(layers: tuple[Layer, ...], tokens: 
     assert content(layers, FP8).state_bytes == content(layers, KV_DTYPES["fp32"]).state_bytes
 
 
+def test_an_encoders_cache_is_not_rounded_before_the_sum() -> None:
+    """Three layers of 25.5 bytes are 76.5 bytes, whatever one layer alone rounds up to."""
+    cross = CrossAttention(kv_heads=1, key_dim=24, value_dim=24, encoder_tokens=1)
+    terms = content(((cross,),) * 3, KvDtype(name="q", value_bytes=Fraction(17, 32)))
+    assert terms.cross_bytes == terms.bytes_at(7) == Fraction(153, 2)
+
+
+def test_heads_are_counted_as_told() -> None:
+    window = SlidingWindow(kv_heads=8, key_dim=64, value_dim=32, window_tokens=5, limits=False)
+    assert token_bytes(window, BF16) == 8 * 96 * 2
+    assert token_bytes(window, BF16, heads=2) == 2 * 96 * 2
+    latent = LatentAttention(latent_dim=512, rope_dim=64)
+    assert token_bytes(latent, BF16, heads=2) == token_bytes(latent, BF16) == 1_152
+
+
 def test_states_follow_the_models_own_type() -> None:
     state = RecurrentState(mixer="kda", conv_channels=10, conv_columns=3, heads=2, values_per_head=8)
     assert content(((state,),), BF16).state_bytes == (10 * 3 + 2 * 8) * 2
-    assert content(((state,),), BF16, model_dtype_bytes=4).state_bytes == (10 * 3 + 2 * 8) * 4
+    assert content(((replace(state, recurrent_dtype="fp32"),),), BF16).state_bytes == 10 * 3 * 2 + 2 * 8 * 4
 
 
 def test_limits_are_one_entry_a_kind_and_length() -> None:
@@ -125,6 +142,8 @@ def test_deepseek_v4_records_and_states() -> None:
     dense = CompressedAttention(**sizes, ratio=4, index_key_dim=128)
     sparse = CompressedAttention(**sizes, ratio=128)
     assert window.record_bytes == 584
+    # 15 scales are padded to 16.
+    assert CompressedAttention(head_dim=1_024, rope_dim=64, window_tokens=128, ratio=0).record_bytes == 960 + 128 + 16
     assert (window.state_bytes, dense.state_bytes, sparse.state_bytes) == (0, 65_536 + 16_384, 524_288)
     assert content(((dense,),), BF16).growing_bytes_per_token == Fraction(584 + 132, 4)
     assert content(((sparse,),), FP8).growing_bytes_per_token == Fraction(584, 128)

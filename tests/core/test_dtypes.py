@@ -9,7 +9,7 @@ from kvviz.core.cache import content
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
 from kvviz.core.errors import ScenarioError
 from kvviz.core.kv_dtype import resolve_kv_dtype
-from tests.core.known import config_of
+from tests.core.known import KNOWN, config_of
 
 H = 128
 
@@ -35,6 +35,10 @@ H = 128
 )
 def test_bytes_of_one_token_in_one_head(name: str, expected: int | Fraction) -> None:
     assert 2 * KV_DTYPES[name].vector_bytes(H) == expected
+
+
+def test_a_shorter_latent_has_fewer_scales() -> None:
+    assert KV_DTYPES["fp8_ds_mla"].latent_bytes(256, 64) == 256 + 2 * 4 + 2 * 64
 
 
 @pytest.mark.parametrize(
@@ -124,3 +128,35 @@ def test_changing_the_weights_changes_the_cache_by_no_byte() -> None:
     plain, quantised = architecture("Qwen/Qwen3-32B"), architecture("Qwen/Qwen3-32B-FP8")
     sizes = {content(model.layers, resolve_kv_dtype(model, "auto")[0]).bytes_at(32_768) for model in (plain, quantised)}
     assert len(sizes) == 1
+
+
+PLAIN = {
+    row["model"]: row["llama_cpp"]["q8_0_32768_1slot"]
+    for row in KNOWN
+    if set(row["layers"]) == {"f"} and "llama_cpp" in row
+}
+"""Models of full attention alone: what llama.cpp allocates for 32,768 cells."""
+
+
+@pytest.mark.parametrize(("model", "allocated"), PLAIN.items())
+def test_q8_0_of_plain_attention_is_what_llama_cpp_allocates(model: str, allocated: int) -> None:
+    """Rows of all heads are cut into blocks of 32: a head of 80 values is no obstacle."""
+    layout = architecture(model)
+    dtype, _ = resolve_kv_dtype(layout, "q8_0")
+    assert content(layout.layers, dtype).bytes_at(32_768) == allocated
+
+
+def test_plain_attention_is_common_and_includes_heads_of_80() -> None:
+    assert len(PLAIN) > 80
+    heads_of_80 = {model for model, allocated in PLAIN.items() if allocated == 5_704_253_440}
+    assert "microsoft/phi-2" in heads_of_80
+    assert any("RedPajama" in model for model in heads_of_80)
+
+
+def test_rows_of_llama_cpp_must_divide() -> None:
+    layout = read_config({**config_of("Qwen/Qwen3-8B"), "num_key_value_heads": 1, "head_dim": 80})
+    assert resolve_kv_dtype(layout, "fp8")[0].name == "fp8"
+    for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"):
+        with pytest.raises(ScenarioError, match=r"32 values together.* rows of 80") as caught:
+            resolve_kv_dtype(layout, name)
+        assert caught.value.field == "kv_dtype"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvviz.catalogue import load
-from kvviz.core.architecture import Architecture
+from kvviz.core.architecture import Architecture, read_config
 from kvviz.core.cache import (
     ChunkedAttention,
     CrossAttention,
@@ -100,6 +100,22 @@ def test_rules_without_a_config(
     assert (made.request_bytes(32_768), made.request_bytes(131_072)) == (request_32k, request_128k)
 
 
+@pytest.mark.parametrize(
+    ("pool_blocks", "max_model_len", "concurrency", "tokens"),
+    [  # as public logs have them, of models of full attention alone
+        (175_884, 131_072, "21.47", 2_814_144),  # Llama 3.1 70B, vLLM 0.6.4
+        (1_381, 2_048, "10.79", 22_096),  # Llama 3.1 70B, w8a8
+        (464_716, 131_072, "56.73", 7_435_456),  # Llama 3.1 8B
+        (34_595, 2_048, "270.27", 553_520),  # OPT 125M, vLLM 0.8
+        (625, 4_096, "2.44", 10_000),  # Qwen 32B, Q4_K_M
+    ],
+)
+def test_the_lines_of_the_start_up_log(pool_blocks: int, max_model_len: int, concurrency: str, tokens: int) -> None:
+    logged = plan(m.LLAMA31_70B).start_log(pool_blocks, max_model_len)
+    assert (f"{logged[0]:.2f}", logged[1]) == (concurrency, tokens)
+    assert tokens == 16 * pool_blocks
+
+
 def test_windows_ignored_is_every_layer_at_full_length() -> None:
     made = plan(m.GEMMA3_27B)
     assert made.request_bytes_windows_ignored(131_072) == 62 * 16 * 256 * 2 * 131_072
@@ -118,6 +134,29 @@ def test_a_decoding_hybrid_holds_one_state_a_group() -> None:
     made = plan(m.QWEN3_NEXT)
     assert [g.kind for g in made.groups].count("state") == 3
     assert made.request_blocks(32_768) - made.held_blocks(32_768) == 3 * 2
+
+
+def test_a_window_that_ends_a_block_holds_no_more_than_it_touches() -> None:
+    """1,025 tokens: the last 1,024 before the new one fill 64 blocks, and may begin inside a 65th."""
+    made = plan(m.architecture((SlidingWindow(kv_heads=1, key_dim=64, value_dim=64, window_tokens=1_025),)))
+    assert made.held_blocks(100_000) == 64 + 1
+    assert plan(m.GEMMA3_27B).held_blocks(131_072) == 8_192 + 6 * 65
+
+
+def test_a_chunk_counts_every_token_of_it_and_of_those_in_flight() -> None:
+    chunk = m.architecture((ChunkedAttention(kv_heads=1, key_dim=64, value_dim=64, chunk_tokens=8_192),))
+    assert plan(chunk, in_flight_tokens=1).request_blocks(100_000) == 513
+    assert plan(chunk, in_flight_tokens=0).request_blocks(100_000) == 512
+
+
+def test_groups_take_the_larger_bucket_only_below_one_and_a_half_times_the_smaller() -> None:
+    """Three windows beside two full layers: groups of two, so that one is half empty; not one group of three each."""
+    heads = {"kv_heads": 1, "key_dim": 64, "value_dim": 64}
+    window, full = (SlidingWindow(**heads, window_tokens=128),), (FullAttention(**heads),)
+    made = plan(m.architecture(*(window,) * 3, *(full,) * 2))
+    assert sorted((g.kind, g.layers) for g in made.groups) == [("full", 2), ("window", 1), ("window", 2)]
+    four_three = plan(m.architecture(*(window,) * 4, *(full,) * 3))
+    assert sorted((g.kind, g.layers) for g in four_three.groups) == [("full", 3), ("window", 4)]
 
 
 def test_in_flight_zero_is_the_window_alone() -> None:
@@ -166,6 +205,16 @@ class TestTensorParallel:
         [state] = {g.page_bytes for g in plan(m.MAMBA_ONLY, tp=16).groups}
         assert state == 512 * 3 * 2 + 4 * 8_192 * 4
 
+    def test_groups_that_neither_divide_nor_are_fewer_than_the_gpus_do_not_run(self) -> None:
+        state = RecurrentState(
+            mixer="mamba2", conv_channels=48, conv_groups=6, conv_channels_per_group=16, conv_columns=3, heads=24
+        )
+        assert vllm.tp_sizes(m.architecture((state,))) == (1, 2, 3, 6, 8, 12, 24)
+
+    def test_expanded_latents_are_split_like_heads(self) -> None:
+        made = {tp: plan(load("openbmb/MiniCPM3-4B").architecture, tp=tp).pool_block_bytes for tp in (1, 2, 8)}
+        assert made == {1: 62 * 16 * 15_360, 2: 62 * 16 * 7_680, 8: 62 * 16 * 1_920}
+
     def test_each_gpu_counts_the_same(self) -> None:
         made = plan(m.QWEN3_32B, tp=4)
         assert made.per_gpu_request_bytes(4_096) == (made.request_bytes(4_096),) * 4
@@ -213,12 +262,24 @@ class TestBlocks:
     def test_a_hybrid_takes_no_smaller_block_than_its_states_need(self) -> None:
         assert plan(m.QWEN3_NEXT, block_tokens=32).block_tokens == 576
         assert plan(m.QWEN3_NEXT, block_tokens=1_024).block_tokens == 1_024
+        # Five times the size asked for, where nine times 64 would do.
+        assert plan(m.QWEN3_NEXT, block_tokens=128).block_tokens == 640
+
+    def test_indexer_keys_do_not_size_the_blocks_of_a_hybrid(self) -> None:
+        state = (RecurrentState(mixer="mamba1", conv_channels=4_096, conv_columns=4),)
+        narrow = FullAttention(kv_heads=1, key_dim=16, value_dim=16)
+        made = plan(m.architecture(state, (narrow, IndexerKeys(key_dim=128))))
+        assert made.block_tokens == 4_096 * 4 * 2 // (2 * 16 * 2)
 
     @pytest.mark.parametrize(("architecture", "block", "kernel"), [(m.QWEN3_32B, 24, 16), (m.DEEPSEEK_V32, 16, 64)])
     def test_a_block_size_no_kernel_takes(self, architecture: Architecture, block: int, kernel: int) -> None:
         with pytest.raises(ScenarioError, match=f"multiple of {kernel}") as caught:
             plan(architecture, block_tokens=block)
         assert caught.value.field == "block_tokens"
+
+
+_PLAIN = ["bf16", "fp16", "fp32", "fp8"]
+_PER_HEAD = ["fp8_per_token_head", "int8_per_token_head", "int4_per_token_head"]
 
 
 class TestCacheTypes:
@@ -232,18 +293,39 @@ class TestCacheTypes:
         assert plan(m.DEEPSEEK_V32, kv_dtype=FP8, gpu_generation="blackwell").pool_block_bytes == 61 * 64 * (576 + 132)
 
     @pytest.mark.parametrize(
-        ("architecture", "dtype"),
+        ("architecture", "generation", "offered"),
         [
-            (m.QWEN3_32B, "fp8_ds_mla"),
-            (m.DEEPSEEK_R1, "fp8_ds_mla"),
-            (m.DEEPSEEK_R1, "int8_per_token_head"),
-            (m.architecture((FullAttention(kv_heads=4, key_dim=72, value_dim=72),)), "nvfp4"),
+            (m.QWEN3_32B, "hopper", [*_PLAIN, *_PER_HEAD, "nvfp4"]),
+            (m.architecture((FullAttention(kv_heads=4, key_dim=72, value_dim=72),)), "hopper", [*_PLAIN, *_PER_HEAD]),
+            (m.DEEPSEEK_R1, "hopper", _PLAIN),
+            (m.DEEPSEEK_R1, "blackwell", _PLAIN),
+            (m.DEEPSEEK_V32, "hopper", [*_PLAIN, "fp8_ds_mla"]),
+            (m.DEEPSEEK_V32, "blackwell-rtx", [*_PLAIN, "fp8_ds_mla"]),
+            (m.DEEPSEEK_V32, "blackwell", [*_PLAIN, "fp8_ds_mla", "nvfp4_ds_mla"]),
+            (m.DEEPSEEK_V32, "cdna3", _PLAIN),
         ],
     )
-    def test_types_a_cache_has_no_form_of(self, architecture: Architecture, dtype: str) -> None:
-        with pytest.raises(ScenarioError) as caught:
-            plan(architecture, kv_dtype=KV_DTYPES[dtype])
-        assert caught.value.field == "kv_dtype"
+    def test_types_a_cache_has_no_form_of_name_those_it_has(
+        self, architecture: Architecture, generation: str, offered: list[str]
+    ) -> None:
+        for dtype in (d for d in KV_DTYPES.values() if vllm.offers(d)):
+            if dtype.name in offered:
+                assert plan(architecture, kv_dtype=dtype, gpu_generation=generation).pool_block_bytes > 0
+                continue
+            with pytest.raises(ScenarioError) as caught:
+                plan(architecture, kv_dtype=dtype, gpu_generation=generation)
+            assert caught.value.field == "kv_dtype"
+            assert f"use one of {', '.join(offered)}." in str(caught.value)
+
+    def test_packed_records_of_sparse_latents(self) -> None:
+        made = plan(m.DEEPSEEK_V32, kv_dtype=KV_DTYPES["nvfp4_ds_mla"], gpu_generation="blackwell")
+        assert made.pool_block_bytes == 61 * 64 * (352 + 132)
+        assert plan(m.DEEPSEEK_V32, kv_dtype=FP8, gpu_generation="cdna3").kv_dtype.name == "fp8"
+
+    def test_another_engines_type_is_refused_before_the_model(self) -> None:
+        with pytest.raises(KvvizError) as caught:
+            plan(load("microsoft/phi-2").architecture, kv_dtype=KV_DTYPES["q8_0"])
+        assert caught.value.code == "kv-dtype-of-another-engine"
 
 
 @pytest.mark.parametrize(
@@ -269,6 +351,32 @@ def test_pages_that_cannot_be_made_equal() -> None:
     state = (RecurrentState(mixer="mamba1", conv_channels=64, conv_columns=3),)
     with pytest.raises(KvvizError, match="pages cannot be made equal"):
         plan(m.architecture(latent, narrow, state))
+
+
+NO_STATE = (RecurrentState(mixer="short_conv", conv_channels=64, conv_columns=0),)
+"""A convolution that looks at no past input."""
+
+
+def test_a_model_that_stores_nothing_is_not_blamed_on_the_engine() -> None:
+    for architecture in (m.architecture((), ()), m.architecture(NO_STATE, NO_STATE)):
+        note = vllm.not_run(architecture)
+        assert note is not None
+        assert note.code == "no-cache"
+        assert "vLLM" not in note.message("en") + note.message("ja")
+
+
+def test_states_of_no_bytes_set_nothing_aside() -> None:
+    full = (FullAttention(kv_heads=8, key_dim=128, value_dim=128),)
+    assert plan(m.architecture(NO_STATE, full, NO_STATE, full)) == plan(m.architecture(full, full))
+
+
+def test_a_file_that_names_no_class_is_known_by_its_type() -> None:
+    glm = replace(m.DEEPSEEK_V32, class_name="", model_type="glm_moe_dsa")
+    assert vllm.default_dtype(glm, "blackwell") == FP8
+    assert vllm.default_dtype(glm, "hopper") is None
+    assert vllm.default_dtype(replace(glm, class_name="DeepseekV32ForCausalLM"), "blackwell") is None
+    config = {k: v for k, v in load("openai/whisper-tiny").config.items() if k != "architectures"}
+    assert vllm.not_run(read_config(config)) is None
 
 
 def test_windows_beside_latents_are_kept_at_full_length() -> None:
