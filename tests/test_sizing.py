@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kvviz import catalogue, explain
 from kvviz.catalogue import load
 from kvviz.core.architecture import Architecture, KvScheme, read_config
-from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention
+from kvviz.core.cache import ChunkedAttention, CompressedAttention, FullAttention, LatentAttention
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
 from kvviz.devices import device, devices
@@ -391,6 +391,15 @@ def test_the_working_adds_up_to_the_content(model: str) -> None:
             answer = sized(layout, gpu="", kv_dtype=dtype, input=tokens, output=0)
         except ScenarioError:  # this cache has no such form
             continue
+        assert sum(line.total_bytes for line in explain.lines(answer)) == answer.content_bytes
+
+
+def test_lines_of_fractions_are_rounded_once() -> None:
+    """Two kinds of compressed records, each some fraction of a byte over whole ones: the sum is rounded up."""
+    sizes = {"head_dim": 512, "rope_dim": 64, "window_tokens": 128}
+    dense, sparse = CompressedAttention(**sizes, ratio=4, index_key_dim=128), CompressedAttention(**sizes, ratio=128)
+    for tokens in range(4_096, 4_224):
+        answer = sized(m.architecture((dense,), (sparse,)), gpu="", input=tokens, output=0)
         assert sum(line.total_bytes for line in explain.lines(answer)) == answer.content_bytes
 
 
