@@ -395,11 +395,10 @@ def test_the_working_adds_up_to_the_content(model: str) -> None:
 
 
 def test_lines_of_fractions_are_rounded_once() -> None:
-    """Two kinds of compressed records, each some fraction of a byte over whole ones: the sum is rounded up."""
-    sizes = {"head_dim": 512, "rope_dim": 64, "window_tokens": 128}
-    dense, sparse = CompressedAttention(**sizes, ratio=4, index_key_dim=128), CompressedAttention(**sizes, ratio=128)
-    for tokens in range(4_096, 4_224):
-        answer = sized(m.architecture((dense,), (sparse,)), gpu="", input=tokens, output=0)
+    """Two kinds of records, each some sixteenths of a byte over whole ones: their sum is rounded up, not each."""
+    one, two = (CompressedAttention(head_dim=512, rope_dim=64, window_tokens=w, ratio=128) for w in (128, 256))
+    for tokens in range(4_096, 4_112):
+        answer = sized(m.architecture((one,), (two,)), gpu="", input=tokens, output=0)
         assert sum(line.total_bytes for line in explain.lines(answer)) == answer.content_bytes
 
 
