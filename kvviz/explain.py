@@ -34,8 +34,8 @@ class Line:
     what: Message
     formula: str
     """Numbers and operators only: the same in every language."""
-    unit: Text
-    """What the formula's result is counted per."""
+    tokens: int | None
+    """Tokens the formula's result is kept for: no more than a window, all the encoder's; None: it is per request."""
     total_bytes: int
     """Bytes of all these layers at the scenario's length, whole model; whole ones, so that lines add up to the content
     rounded up."""
@@ -51,8 +51,8 @@ def lines(sizing: Sizing) -> tuple[Line, ...]:
         # The sum is rounded up, not each line: a line gets what it adds to that.
         whole_bytes = ceil(so_far + total) - ceil(so_far)
         so_far += total
-        what, formula, unit = _working(cache, counts[cache], sizing.kv_dtype)
-        made.append(Line(what=what, formula=formula, unit=unit, total_bytes=whole_bytes))
+        what, formula, tokens = _working(cache, counts[cache], sizing.tokens, sizing.kv_dtype)
+        made.append(Line(what=what, formula=formula, tokens=tokens, total_bytes=whole_bytes))
     return tuple(made)
 
 
@@ -62,9 +62,10 @@ def three_numbers(sizing: Sizing, engine: str) -> tuple[tuple[Text, int, Message
     rows = [(text.CONTENT, sizing.content_bytes, Message(text.CONTENT_WHY, values))]
     plan = sizing.plan
     if plan is not None and sizing.request_bytes is not None and sizing.held_bytes is not None:
+        by_group = [g.request_blocks(sizing.tokens, plan.in_flight_tokens) for g in plan.groups]
+        total = f"{sum(by_group):,}"
         blocks = {
-            "blocks": f"{plan.request_blocks(sizing.tokens):,}",
-            "block_tokens": f"{plan.block_tokens:,}",
+            "blocks": total if len(by_group) == 1 else f"{' + '.join(f'{n:,}' for n in by_group)} = {total}",
             "block_bytes": format_bytes(plan.pool_block_bytes),
         }
         rows.append((text.RESERVATION, sizing.request_bytes, Message(text.RESERVATION_WHY, {**values, **blocks})))
@@ -91,31 +92,32 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
     return tuple(reasons) or (Message(text.DIFFER_EXACT),)
 
 
-def _working(cache: LayerCache, layers: int, dtype: KvDtype) -> tuple[Message, str, Text]:
+def _working(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> tuple[Message, str, int | None]:
     values: dict[str, object] = {"layers": layers}
     match cache:
         case FullAttention():
-            return Message(text.FULL, values), _heads(layers, cache, dtype), text.PER_TOKEN
+            return Message(text.FULL, values), _heads(layers, cache, dtype), tokens
         case SlidingWindow():
             kind = text.WINDOW if cache.limits else text.WINDOW_WIDE
             values["limit"] = f"{cache.window_tokens:,}"
-            return Message(kind, values), _heads(layers, cache, dtype), text.PER_TOKEN
+            kept = min(tokens, cache.window_tokens) if cache.limits else tokens
+            return Message(kind, values), _heads(layers, cache, dtype), kept
         case ChunkedAttention():
             values["limit"] = f"{cache.chunk_tokens:,}"
-            return Message(text.CHUNK, values), _heads(layers, cache, dtype), text.PER_TOKEN
+            return Message(text.CHUNK, values), _heads(layers, cache, dtype), min(tokens, cache.chunk_tokens)
         case LatentAttention():
             each = dtype.latent_bytes(cache.latent_dim, cache.rope_dim)
             if dtype.packing == "plain" and not dtype.vector_scale_bytes:
                 formula = f"{layers} × ({cache.latent_dim} + {cache.rope_dim}) × {format_exact(dtype.value_bytes)} B"
             else:
                 formula = f"{layers} × {format_exact(each)} B"
-            return Message(text.LATENT, values), f"{formula} = {format_exact(layers * each)} B", text.PER_TOKEN
+            return Message(text.LATENT, values), f"{formula} = {format_exact(layers * each)} B", tokens
         case IndexerKeys():
             each = layer_bytes((cache,), 1, dtype)
             return (
                 Message(text.INDEXER, values),
                 f"{layers} × {format_exact(each)} B = {format_exact(layers * each)} B",
-                text.PER_TOKEN,
+                tokens,
             )
         case RecurrentState():
             conv, recurrent = state_values(cache)
@@ -130,17 +132,17 @@ def _working(cache: LayerCache, layers: int, dtype: KvDtype) -> tuple[Message, s
             return (
                 Message(text.STATE, values),
                 f"{layers} × {inner} = {format_exact(layers * each)} B",
-                text.PER_REQUEST,
+                None,
             )
         case CrossAttention():
             values["limit"] = f"{cache.encoder_tokens:,}"
-            return Message(text.CROSS, values), _heads(layers, cache, dtype), text.PER_TOKEN
+            return Message(text.CROSS, values), _heads(layers, cache, dtype), cache.encoder_tokens
         case CompressedAttention():
             if not cache.ratio:
                 values["limit"] = f"{cache.window_tokens:,}"
                 each = Fraction(cache.record_bytes)
                 formula = f"{layers} × {cache.record_bytes} B = {format_exact(layers * each)} B"
-                return Message(text.COMPRESSED_WINDOW, values), formula, text.PER_TOKEN
+                return Message(text.COMPRESSED_WINDOW, values), formula, min(tokens, cache.window_tokens)
             values["ratio"] = cache.ratio
             growing = layer_bytes((cache,), cache.window_tokens + 1, dtype) - layer_bytes(
                 (cache,), cache.window_tokens, dtype
@@ -149,7 +151,7 @@ def _working(cache: LayerCache, layers: int, dtype: KvDtype) -> tuple[Message, s
                 f"{layers} × ({format_exact(growing)} B × n + {cache.record_bytes} B × min(n, {cache.window_tokens})"
                 f" + {cache.state_bytes:,} B)"
             )
-            return Message(text.COMPRESSED, values), formula, text.PER_REQUEST
+            return Message(text.COMPRESSED, values), formula, None
         case _:
             assert_never(cache)
 

@@ -23,12 +23,11 @@ COMPRESSED = Text(
 COMPRESSED_WINDOW = Text("Packed window of {limit} tokens × {layers}", "圧縮ウィンドウ {limit} トークン × {layers} 層")
 NOTHING = Text("{layers} layers that store nothing", "何も保存しない {layers} 層")
 
-PER_TOKEN = Text("per token", "1 トークンあたり")
-PER_REQUEST = Text("per request", "1 リクエストあたり")
-AT_TOKENS = Text("at {tokens} tokens", "{tokens} トークン時")
 
 COLUMN_WHAT = Text("What", "内訳")
 COLUMN_FORMULA = Text("Formula", "計算式")
+COLUMN_TOKENS = Text("× tokens kept", "× 保持トークン数")
+ONCE = Text("once", "1 回")
 COLUMN_BYTES = Text("Bytes", "バイト")
 COLUMN_SIZE = Text("Size", "サイズ")
 
@@ -42,22 +41,22 @@ ORIGIN_DEFAULT = Text("default of {where}", "{where} の既定値")
 ORIGIN_DERIVED = Text("computed: {where}", "計算：{where}")
 
 THREE = Text("Three numbers, and why they differ", "3 つの数値と、その違いの理由")
-CONTENT = Text("Content", "内容")
+CONTENT = Text("Content", "実データ量")
 CONTENT_WHY = Text(
     "What the state of one sequence of {tokens} tokens needs, over the whole model.",
-    "{tokens} トークンの 1 系列の状態に必要な量です（モデル全体）。",
+    "{tokens} トークンの 1 シーケンスの状態に必要な量です（モデル全体）。",
 )
 RESERVATION = Text("Reservation", "確保量")
 RESERVATION_WHY = Text(
-    "What {engine} counts one such request as on one GPU, in blocks of {block_tokens} tokens and {block_bytes}: "
-    "{blocks}.",
-    "{engine} が 1 つの GPU で 1 リクエストとして計上する量です。"
-    "{block_tokens} トークンのブロック（{block_bytes}）{blocks} 個です。",
+    "What {engine} counts one such request as on one GPU: "
+    "{blocks} pool blocks (by group of layers), {block_bytes} each.",
+    "{engine} が GPU 1 基で 1 リクエストとして計上する量です。"
+    "プールのブロック {blocks} 個（層のグループごと）、1 個 {block_bytes} です。",
 )
 HELD = Text("Held", "保持量")
 HELD_WHY = Text(
     "What it occupies on one GPU while it decodes, in whole blocks.",
-    "デコード中に 1 つの GPU で占める量です（ブロック単位）。",
+    "デコード中に GPU 1 基で占める量です（ブロック単位）。",
 )
 POOL = Text("Pool", "プール")
 POOL_WHY = Text(
@@ -66,11 +65,12 @@ POOL_WHY = Text(
 )
 DIFFER_EXACT = Text(
     "Reservation is content rounded up to whole blocks.",
-    "確保量は、内容をブロック単位に切り上げたものです。",
+    "確保量は、実データ量をブロック単位に切り上げたものです。",
 )
 DIFFER_WINDOWS = Text(
     "The engine counts windows with {in_flight} in-flight tokens on top; a decoding request holds far less.",
-    "エンジンはウィンドウに処理中の {in_flight} トークンを加えて計上します。デコード中の保持量はずっと少なくなります。",
+    "エンジンはウィンドウに先行スケジュールの {in_flight} トークンを加えて計上します。"
+    "デコード中の保持量はずっと少なくなります。",
 )
 DIFFER_STATE = Text(
     "States and attention share pages of one size, so blocks are {block_tokens} tokens, "

@@ -182,8 +182,9 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
         [
             {
                 why.COLUMN_WHAT(lang): line.what(lang),
-                why.COLUMN_FORMULA(lang): f"{line.formula} {line.unit(lang)}",
-                why.AT_TOKENS(lang, tokens=format_count(sizing.tokens)): format_bytes(line.total_bytes),
+                why.COLUMN_FORMULA(lang): line.formula,
+                why.COLUMN_TOKENS(lang): why.ONCE(lang) if line.tokens is None else format_count(line.tokens),
+                why.COLUMN_SIZE(lang): format_bytes(line.total_bytes),
                 why.COLUMN_BYTES(lang): format_count(line.total_bytes),
             }
             for line in explain.lines(sizing)

@@ -194,19 +194,6 @@ def test_what_another_model_cannot_run_with_is_told_and_stood_in_for() -> None:
     assert "on 8 ×" in sentence(app)
 
 
-def test_a_name_that_is_not_bundled_is_told_with_the_nearest() -> None:
-    app = open_app()
-    before = sentence(app)
-    app.session_state["model"] = "Qwen/Qwen9-900B"
-    app.run()
-    assert not app.exception
-    assert "Qwen9" in errors(app)
-    assert sentence(app) == before
-    app.session_state["model"] = "llama 70b"
-    app.run()
-    assert "Llama" in errors(app)
-
-
 def test_typed_weights_belong_to_their_model() -> None:
     app = open_app(model="RWKV/rwkv-5-world-3b", weights_gib="1.2")
     app.selectbox(key="model").set_value("Qwen/Qwen3-8B").run()
