@@ -7,6 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from kvviz.charts import words
+from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
 from kvviz.charts.style import COLOURS, RULE, lay_out
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing
@@ -17,12 +19,12 @@ HEIGHT = 440
 
 _POINTS = 48
 """Evenly spaced points of a line, besides the lengths that mean something."""
-_LABEL_SHARE = 0.18
-"""Two lines of text, as a share of the chart's height on a phone."""
 _FAR_TOKENS = 1 << 27
 """A number of requests that still fits at this length fits at any."""
 _WEIGHTS_IN_SIGHT = 3
 """The weights' line is left out when it would squash everything else below a third of the chart."""
+_HERE_IN_SIGHT = 10
+"""A need that many times the pool is left above the chart: drawn to scale, the pool would lie on the axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,27 +101,29 @@ def growth(sizing: Sizing) -> Growth:
 
 
 def growth_figure(sizing: Sizing, lang: Lang) -> go.Figure:
-    """The chart. Without a budget it shows growth alone, without a plan the growth of the content."""
+    """The chart. Without a budget it shows growth alone, without a plan the growth of the content.
+
+    A line that leaves through the top ends in an arrow there.
+    """
     g = growth(sizing)
     here_bytes = g.asked.per_engine * g.bytes_at(sizing.tokens)
-    top_bytes = max(here_bytes, Fraction(g.pool_bytes or 0))
-    weights_in_sight = g.weights_bytes is not None and g.weights_bytes <= _WEIGHTS_IN_SIGHT * top_bytes
-    if weights_in_sight:
-        top_bytes = max(top_bytes, Fraction(g.weights_bytes or 0))
-    top_bytes *= Fraction(125, 100)
+    top_bytes, weights_in_sight = _top(g, here_bytes)
+    unit, unit_bytes = words.unit_of(float(top_bytes))
 
     figure = go.Figure()
     if g.pool_bytes is not None:
-        _level(figure, g, g.pool_bytes, RULE, "solid", text.CAPACITY(lang, bytes=format_bytes(g.pool_bytes)))
+        _level(figure, g, g.pool_bytes, RULE, "solid", text.CAPACITY(lang, bytes=format_bytes(g.pool_bytes)), width=2)
     if g.weights_bytes is not None:
         name = _weights_name(g, weights_in_sight, lang)
-        _level(figure, g, g.weights_bytes, COLOURS["weights"], "dashdot", name, drawn=weights_in_sight)
+        _level(figure, g, g.weights_bytes, COLOURS["weights"], "dashdot", name, width=3, drawn=weights_in_sight)
     styles = iter(("dash", "dot"))
     for one in g.lines:
         mine = one is g.asked
+        line_bytes = [one.per_engine * g.bytes_at(n) for n in g.points]
         figure.add_scatter(
             x=list(g.points),
-            y=[float(one.per_engine * g.bytes_at(n)) / GIB for n in g.points],
+            y=[float(count) / GIB for count in line_bytes],
+            customdata=[format_bytes(count) for count in line_bytes],
             mode="lines",
             name=_line_name(sizing, g, one, lang),
             line={
@@ -127,57 +131,68 @@ def growth_figure(sizing: Sizing, lang: Lang) -> go.Figure:
                 "width": 4 if mine else 2,
                 "dash": "solid" if mine else next(styles),
             },
-            hovertemplate=f"{_requests(one.requests, lang)}: %{{y:.3~g}} GiB<extra></extra>",
+            hovertemplate=f"{words.requests(one.requests, lang)}: %{{customdata}}<extra></extra>",
             meta=f"requests-{one.requests}",
         )
-    _mark_crossings(figure, g, top_bytes)
-    _mark_here(figure, sizing, g, here_bytes, top_bytes, lang)
+    room = _room(sizing, g, top_bytes, weights_in_sight)
+    _mark_leaving(figure, g, room, top_bytes)
+    _mark_crossings(figure, g, room, top_bytes)
+    _mark_here(figure, sizing, g, room, here_bytes, top_bytes, lang)
     _shade_beyond(figure, sizing, g, lang)
 
-    lay_out(figure, height=HEIGHT, top=30)
+    lay_out(figure, height=HEIGHT, top=36)
     figure.update_layout(hovermode="x unified", legend={"entrywidth": 285})
+    across, up = words.ticks(g.end_tokens), words.ticks(float(top_bytes / unit_bytes), most=6)
+    across = [value for value in across if value == int(value)]
     figure.update_xaxes(
         range=[0, g.end_tokens],
-        tickformat=",d",
-        nticks=6,
+        tickvals=across,
+        ticktext=[words.tick(value) for value in across],
         title={"text": text.TOKENS_AXIS(lang), "standoff": 6},
-        ticklabeloverflow="hide past domain",
         unifiedhovertitle={"text": f"%{{x:,d}} {text.HOVER_TOKENS(lang)}"},
     )
-    figure.update_yaxes(range=[0, float(top_bytes) / GIB], nticks=6, rangemode="tozero")
+    figure.update_yaxes(
+        range=[0, float(top_bytes) / GIB],
+        tickvals=[value * unit_bytes / GIB for value in up],
+        ticktext=[words.tick(value) for value in up],
+    )
     figure.add_annotation(
-        text=(text.GROWTH_TITLE if g.counted else text.GROWTH_TITLE_CONTENT)(lang),
+        text=(text.GROWTH_TITLE if g.counted else text.GROWTH_TITLE_CONTENT)(lang, unit=unit),
         x=0,
         xref="paper",
         xanchor="left",
         y=1,
         yref="paper",
         yanchor="bottom",
-        yshift=6,
+        yshift=10,
         showarrow=False,
     )
     return figure
 
 
 def growth_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
-    """The lines as a table: one row per number of requests and length that is marked in the chart."""
+    """The lines as a table: each at the scenario's length and at those that are marked on it."""
     g = growth(sizing)
-    lengths = sorted({sizing.tokens, *(one.fit_tokens for one in g.lines if one.fit_tokens)})
     rows = []
     for one in g.lines:
-        for tokens in lengths:
+        lengths = {sizing.tokens, one.fit_tokens}
+        if one is g.asked:
+            lengths.add(g.weights_tokens)
+        for tokens in sorted(n for n in lengths if n):
             exact = one.per_engine * g.bytes_at(tokens)
             count = -(-exact.numerator // exact.denominator)
-            fits = None if g.pool_bytes is None else (text.YES if count <= g.pool_bytes else text.NO)(lang)
-            rows.append(
-                {
-                    text.REQUESTS_HEADING(lang): one.requests,
-                    text.TOKENS(lang): tokens,
-                    text.BYTES(lang): count,
-                    text.GIB(lang): round(count / GIB, 3),
-                    text.FITS(lang): fits,
-                }
-            )
+            row: dict[str, Any] = {
+                text.REQUESTS_HEADING(lang): one.requests,
+                text.TOKENS_HEADING(lang): tokens,
+                text.BYTES(lang): count,
+                text.GIB(lang): round(count / GIB, 3),
+            }
+            if g.pool_bytes is not None:
+                row[text.ROOM_GIB(lang)] = round(g.pool_bytes / GIB, 3)
+                row[text.FITS(lang)] = (text.YES if count <= g.pool_bytes else text.NO)(lang)
+            if g.weights_bytes is not None:
+                row[text.WEIGHTS_GIB(lang)] = round(g.weights_bytes / GIB, 3)
+            rows.append(row)
     return rows
 
 
@@ -188,8 +203,8 @@ def growth_alt(sizing: Sizing, lang: Lang) -> str:
     said = [
         sentence(
             lang,
-            tokens=format_count(sizing.tokens),
-            here=_requests(g.asked.requests, lang),
+            tokens=words.tokens(sizing.tokens, lang),
+            here=words.requests(g.asked.requests, lang),
             bytes=format_bytes(g.asked.per_engine * g.bytes_at(sizing.tokens)),
         )
     ]
@@ -242,42 +257,88 @@ def _points(sizing: Sizing, end: int, marks: list[int]) -> tuple[int, ...]:
     return tuple(sorted(n for n in chosen if 1 <= n <= end))
 
 
+def _top(g: Growth, here_bytes: Fraction) -> tuple[Fraction, bool]:
+    """Upper edge of the chart, and whether the weights' line lies below it."""
+    pool_bytes = Fraction(g.pool_bytes or 0)
+    base = max(here_bytes, pool_bytes)
+    if pool_bytes and here_bytes > _HERE_IN_SIGHT * pool_bytes:
+        base = 2 * pool_bytes
+    in_sight = g.weights_bytes is not None and g.weights_bytes <= _WEIGHTS_IN_SIGHT * base
+    return max(base, Fraction(g.weights_bytes or 0) if in_sight else base) * Fraction(125, 100), in_sight
+
+
 def _level(
-    figure: go.Figure, g: Growth, level_bytes: int, colour: str, dash: str, name: str, *, drawn: bool = True
+    figure: go.Figure,
+    g: Growth,
+    level_bytes: int,
+    colour: str,
+    dash: str,
+    name: str,
+    *,
+    width: int,
+    drawn: bool = True,
 ) -> None:
     figure.add_scatter(
         x=[0, g.end_tokens],
         y=[level_bytes / GIB if drawn else None] * 2,
         mode="lines",
         name=name,
-        line={"color": colour, "width": 2, "dash": dash},
+        line={"color": colour, "width": width, "dash": dash},
         hoverinfo="skip",
     )
 
 
-def _mark_crossings(figure: go.Figure, g: Growth, top_bytes: Fraction) -> None:
-    """A dot where a line meets the pool, with the length if there is room for the number."""
-    if g.pool_bytes is None:
-        return
-    under = g.pool_bytes - (g.weights_bytes or 0)
-    free_below = not 0 < under < top_bytes / 10  # the weights' own line may be just there
-    previous = 0.0
-    for one in g.lines:
-        tokens = one.fit_tokens
-        if not tokens or tokens > g.end_tokens:
+def _room(sizing: Sizing, g: Growth, top_bytes: Fraction, weights_in_sight: bool) -> Room:
+    """What is drawn, as shares of the chart, for the labels to keep clear of."""
+    across = [n / g.end_tokens for n in g.points]
+    levels = [g.pool_bytes] if g.pool_bytes is not None else []
+    if weights_in_sight and g.weights_bytes is not None:
+        levels.append(g.weights_bytes)
+    return Room(
+        across=across,
+        rising=[[float(one.per_engine * g.bytes_at(n) / top_bytes) for n in g.points] for one in g.lines],
+        levels=[float(level / top_bytes) for level in levels],
+        uprights=[sizing.tokens / g.end_tokens],
+    )
+
+
+def _mark_leaving(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction) -> None:
+    """An arrow where a line leaves the chart through the top."""
+    for heights in room.rising:
+        share = room.leaves(heights)
+        if share is None:
             continue
+        room.take(share, 1.0, width=14, height=12, place="bottom center", apart=0)
+        figure.add_scatter(
+            x=[share * g.end_tokens],
+            y=[float(top_bytes) / GIB],
+            mode="markers",
+            marker={"color": COLOURS["kv"], "symbol": "triangle-up", "size": 11},
+            showlegend=False,
+            hoverinfo="skip",
+            cliponaxis=False,
+            meta="goes-on",
+        )
+
+
+def _mark_crossings(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction) -> None:
+    """A dot where a line meets the pool, with the length if there is room for the number."""
+    if not g.pool_bytes:
+        return
+    height = float(g.pool_bytes / top_bytes)
+    inside = [one.fit_tokens for one in g.lines if one.fit_tokens and one.fit_tokens <= g.end_tokens]
+    for tokens in inside:
+        room.take(tokens / g.end_tokens, height, width=9, height=9, place="middle center", apart=0)
+    for tokens in inside:
+        number = format_count(tokens)
         share = tokens / g.end_tokens
-        # On a phone a number is about a sixth of the chart wide. Left of its line and above the pool's it is in
-        # nobody's way if the steeper line is far enough; else it stands right of its line and below the pool's.
-        left = (one is g.lines[0] and share > 0.2) or (share > 0.82 and share - previous > 0.18)
-        roomy = left or (free_below and share - previous > 0.05 and share < 0.82)
-        previous = share
+        place = room.place(share, height, width=text_width(number), height=LINE_HEIGHT, among=PLACES, apart=7)
         figure.add_scatter(
             x=[tokens],
             y=[g.pool_bytes / GIB],
-            mode="markers+text" if roomy else "markers",
-            text=[format_count(tokens)],
-            textposition="top left" if left else "bottom right",
+            mode="markers+text" if place else "markers",
+            text=[number],
+            textposition=place or "top left",
             marker={"color": COLOURS["kv"], "size": 9, "line": {"width": 1.5, "color": "#FFFFFF"}},
             showlegend=False,
             hoverinfo="skip",
@@ -287,8 +348,24 @@ def _mark_crossings(figure: go.Figure, g: Growth, top_bytes: Fraction) -> None:
 
 
 def _mark_here(
-    figure: go.Figure, sizing: Sizing, g: Growth, here_bytes: Fraction, top_bytes: Fraction, lang: Lang
+    figure: go.Figure,
+    sizing: Sizing,
+    g: Growth,
+    room: Room,
+    here_bytes: Fraction,
+    top_bytes: Fraction,
+    lang: Lang,
 ) -> None:
+    """The scenario's length and need; at the upper edge where the need lies above it."""
+    above = here_bytes > top_bytes
+    share = sizing.tokens / g.end_tokens
+    height = min(1.0, float(here_bytes / top_bytes))
+    room.take(share, height, width=16, height=16, place="middle center", apart=0)
+    said = (text.HERE_ABOVE if above else text.HERE)(
+        lang, tokens=words.tokens(sizing.tokens, lang), bytes=format_bytes(here_bytes)
+    )
+    lines = said.split("<br>")
+    side, foot = room.beside(share, width=max(map(text_width, lines)), height=LINE_HEIGHT * len(lines), apart=7)
     figure.add_shape(
         type="line",
         x0=sizing.tokens,
@@ -300,22 +377,23 @@ def _mark_here(
     )
     figure.add_annotation(
         x=sizing.tokens,
-        y=_clear_share(sizing, g, top_bytes),
+        y=foot,
         yref="paper",
-        xanchor="left",
+        xanchor="left" if side == "right" else "right",
         yanchor="bottom",
-        align="left",
-        xshift=4,
+        align="left" if side == "right" else "right",
+        xshift=6 if side == "right" else -6,
         showarrow=False,
-        text=text.HERE(lang, tokens=format_count(sizing.tokens)),
+        borderpad=0,
+        text=said,
     )
     figure.add_scatter(
         x=[sizing.tokens],
-        y=[float(here_bytes) / GIB],
+        y=[height * float(top_bytes) / GIB],
         mode="markers",
         marker={
             "color": COLOURS["kv"],
-            "symbol": "diamond",
+            "symbol": "triangle-up" if above else "diamond",
             "size": 14,
             "line": {"width": 2, "color": "#FFFFFF"},
         },
@@ -324,27 +402,6 @@ def _mark_here(
         cliponaxis=False,
         meta="here",
     )
-
-
-def _clear_share(sizing: Sizing, g: Growth, top_bytes: Fraction) -> float:
-    """Height, as a share of the chart, right of "you are here" where two lines of text cross nothing."""
-    here, beside = sizing.tokens, sizing.tokens + g.end_tokens * 2 // 5
-    taken = [
-        (one.per_engine * g.bytes_at(here) / top_bytes, one.per_engine * g.bytes_at(beside) / top_bytes)
-        for one in g.lines
-    ]
-    taken += [(level / top_bytes, level / top_bytes) for level in (g.pool_bytes, g.weights_bytes) if level]
-    if g.pool_bytes:  # lengths beside the crossings stand above and below the line
-        taken.append((g.pool_bytes / top_bytes - Fraction(1, 10), g.pool_bytes / top_bytes + Fraction(1, 10)))
-    best, widest, floor = 0.0, 0.0, Fraction(0)
-    for low, high in sorted([*taken, (Fraction(1), Fraction(1))]):
-        gap = float(min(low, Fraction(1)) - floor)
-        if gap > widest + 0.001:
-            best, widest = float(floor), gap
-        if widest > _LABEL_SHARE:
-            break
-        floor = max(floor, high)
-    return best + 0.02 * (best > 0)
 
 
 def _shade_beyond(figure: go.Figure, sizing: Sizing, g: Growth, lang: Lang) -> None:
@@ -359,27 +416,23 @@ def _shade_beyond(figure: go.Figure, sizing: Sizing, g: Growth, lang: Lang) -> N
         line_width=0,
         layer="below",
         showlegend=True,
-        name=text.BEYOND(lang, tokens=format_count(limit)),
+        name=text.BEYOND(lang, tokens=words.tokens(limit, lang)),
     )
-
-
-def _requests(count: int, lang: Lang) -> str:
-    return text.REQUEST(lang) if count == 1 else text.REQUESTS(lang, requests=format_count(count))
 
 
 def _line_name(sizing: Sizing, g: Growth, one: Line, lang: Lang) -> str:
     """The number of requests and how long they may be: never longer than the model itself allows."""
-    requests = _requests(one.requests, lang)
+    requests = words.requests(one.requests, lang)
     if g.pool_bytes is None:
         return requests
     limit = sizing.architecture.max_context_tokens
     if limit is not None and limit >= sizing.tokens and (one.fit_tokens is None or one.fit_tokens >= limit):
-        return text.FIT_MODEL(lang, requests=requests, tokens=format_count(limit))
+        return text.FIT_MODEL(lang, requests=requests, tokens=words.tokens(limit, lang))
     if one.fit_tokens is None:
-        return text.FIT_ALWAYS(lang, requests=requests)
+        return text.ONE_FITS_ALWAYS(lang) if one.requests == 1 else text.FIT_ALWAYS(lang, requests=requests)
     if not one.fit_tokens:
-        return text.FIT_NEVER(lang, requests=requests)
-    return text.FIT_UNTIL(lang, requests=requests, tokens=format_count(one.fit_tokens))
+        return text.ONE_FITS_NEVER(lang) if one.requests == 1 else text.FIT_NEVER(lang, requests=requests)
+    return text.FIT_UNTIL(lang, requests=requests, tokens=words.tokens(one.fit_tokens, lang))
 
 
 def _weights_name(g: Growth, in_sight: bool, lang: Lang) -> str:
@@ -388,4 +441,7 @@ def _weights_name(g: Growth, in_sight: bool, lang: Lang) -> str:
         return text.WEIGHTS_OFF(lang, bytes=weights)
     if g.weights_tokens is None or g.weights_tokens > g.end_tokens:
         return text.WEIGHTS_LINE(lang, bytes=weights)
-    return text.WEIGHTS_PASSED(lang, bytes=weights, tokens=format_count(g.weights_tokens))
+    requests = words.requests(g.asked.requests, lang)
+    if g.weights_tokens == 1:
+        return text.WEIGHTS_PASSED_ALWAYS(lang, bytes=weights, requests=requests)
+    return text.WEIGHTS_PASSED(lang, bytes=weights, requests=requests, tokens=words.tokens(g.weights_tokens, lang))

@@ -1,6 +1,7 @@
 """The layer strip: one cell a layer, filled by what it keeps, so that windows and states visibly stop growing.
 
-Plain SVG, readable on a light and on a dark page. A cell is as wide as its cache grows: full width for one that grows
+Plain SVG, readable on a light and on a dark page. Across it is laid out in shares of the width, so that the cells grow
+with the page and the letters do not. A cell is as wide as its cache grows: full width for one that grows
 with every token, narrower for a window or chunk, narrowest for a fixed state; a letter and a colour tell the kind.
 """
 
@@ -11,6 +12,7 @@ from html import escape
 from itertools import groupby
 from typing import Any, assert_never
 
+from kvviz.charts import words
 from kvviz.charts.style import RULE
 from kvviz.core.cache import (
     ChunkedAttention,
@@ -44,13 +46,19 @@ CACHE_COLOURS: dict[type, str] = {
 }
 """At least 3:1 on white and on dark."""
 
+_COMPRESSED_MORE = "#3B7A2A"
+"""Compressed attention at any ratio but 4, a darker tint."""
+
 COLUMNS = 32
 """Most cells in a row where the caller does not say; 16 suit a phone."""
 
 _CELL, _GAP, _TALL = 17, 4, 44
-"""Width of a cell, space between two, and height, in the drawing's own units (pixels at natural size)."""
-_LEFT, _ROW, _LEAST_WIDE = 28, 68, 364
-_LEGEND_ROW, _LEGEND_WIDE = 40, 332
+"""Width of a cell, space between two, and height, in units of a cell's own drawing."""
+_STEP, _LEFT = 44, 56
+"""Pixels a cell takes at most, with the space to the next, and the room for the numbers of the rows."""
+_ROW, _LEGEND_ROW, _LEGEND_WIDE, _INDENT = 68, 40, 340, 26
+_ACROSS_COLUMNS = 24
+"""From that many cells in a row on, there is room for two kinds beside each other in the legend."""
 _FONT = "var(--st-font, sans-serif)"
 _TEXT = "var(--st-text-color, #777777)"
 """The page's text colour inside the page; as a picture of its own, a grey that can be read on both."""
@@ -112,31 +120,42 @@ def strip_svg(
             f'viewBox="0 0 {max(1, step * len(drawn) - _GAP)} {_TALL}" preserveAspectRatio="none">{body}</svg>'
         )
 
+    kinds = _kinds(drawn)
+    across = 2 if len(kinds) > 1 and columns >= _ACROSS_COLUMNS else 1
     per_row = _per_row([cell.letter for cell in drawn], columns)
-    wide = max(_LEAST_WIDE, _LEFT + per_row * (_CELL + _GAP))
-    parts = [
-        _text(0, 14, text.STRIP_TITLE(lang, tokens=format_count(tokens)), size=13),
-        _text(0, 32, text.STRIP_SCALE(lang, bytes=format_bytes(fullest)), size=12),
-    ]
-    top = 44
+    wide = max(across * _LEGEND_WIDE, _LEFT + per_row * _STEP)
+    scale = [text.STRIP_SCALE(lang, bytes=format_bytes(fullest))]
+    if len({_width(cache) for cell in drawn for cache, _ in cell.parts}) > 1:
+        scale.append(text.STRIP_WIDE(lang))
+    if across == 2:
+        scale = [("" if lang == "ja" else " ").join(scale)]
+    parts = [_text("0", 14, text.STRIP_TITLE(lang, tokens=words.tokens(tokens, lang)), size=13)]
+    parts += [_text("0", 32 + 16 * place, said, size=12) for place, said in enumerate(scale)]
+    top = 28 + 16 * len(scale)
+
+    def share(x: float) -> str:
+        return f"{100 * x / wide:.3f}%"
+
+    cell_wide = share(_STEP * _CELL / (_CELL + _GAP))
     for start in range(0, len(drawn), per_row):
-        parts.append(_text(_LEFT - 6, top + _TALL, str(start), size=11, anchor="end"))
+        parts.append(_text(share(_LEFT - 7), top + _TALL, str(start), size=11, anchor="end"))
         for place, cell in enumerate(drawn[start : start + per_row]):
-            x = _LEFT + place * (_CELL + _GAP)
-            parts.append(_cell(cell, fullest, x, top, lang))
-            parts.append(_text(x + _CELL / 2, top + _TALL + 13, cell.letter, size=11, anchor="middle"))
+            x = _LEFT + place * _STEP
+            parts.append(
+                f'<svg x="{share(x)}" y="{top}" width="{cell_wide}" height="{_TALL}" viewBox="0 0 {_CELL} {_TALL}" '
+                f'preserveAspectRatio="none">{_cell(cell, fullest, 0, 0, lang)}</svg>'
+            )
+            middle = share(x + _STEP * _CELL / (_CELL + _GAP) / 2)
+            parts.append(_text(middle, top + _TALL + 13, cell.letter, size=11, anchor="middle"))
         top += _ROW
     top += 4
-    kinds = _kinds(drawn)
-    across = max(1, wide // _LEGEND_WIDE)
     for place, same in enumerate(kinds):
-        x, y = place % across * _LEGEND_WIDE, top + place // across * _LEGEND_ROW
-        parts.append(_legend(same, x, y, lang))
+        left, y = share(place % across * wide / across), top + place // across * _LEGEND_ROW
+        parts.append(f'<svg x="{left}" y="{y}" overflow="visible">{_legend(same, lang)}</svg>')
     tall = top + -(-len(kinds) // across) * _LEGEND_ROW
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{alt}" width="{wide}" height="{tall}" '
-        f'viewBox="0 0 {wide} {tall}" style="max-width:100%;height:auto;font-family:{_FONT}">'
-        f"{''.join(parts)}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{alt}" width="100%" height="{tall}" '
+        f'style="max-width:{wide}px;font-family:{_FONT}">{"".join(parts)}</svg>'
     )
 
 
@@ -178,7 +197,7 @@ def _cell(cell: Cell, fullest: Fraction, x: float, y: float, lang: Lang) -> str:
         foot -= tall
         fills.append(
             f'<rect x="{x + (_CELL - width) / 2:g}" y="{max(y, foot):.2f}" width="{width:g}" height="{tall:.2f}" '
-            f'fill="{CACHE_COLOURS[type(cache)]}"/>'
+            f'fill="{_colour(cache)}"/>'
         )
     dash = "" if fills else ' stroke-dasharray="2 2"'
     return (
@@ -188,30 +207,36 @@ def _cell(cell: Cell, fullest: Fraction, x: float, y: float, lang: Lang) -> str:
     )
 
 
-def _legend(same: list[Cell], x: int, y: int, lang: Lang) -> str:
+def _legend(same: list[Cell], lang: Lang) -> str:
     """Swatch, letter and count of one kind, and on a second line what it keeps."""
     first = same[0]
+    # As wide as in the cells, but where a layer keeps several things: bands can be told from a picture of one cell.
+    share = _width(first.parts[0][0]) if len(first.parts) == 1 else 1.0
+    tall = 14 / max(1, len(first.parts))
     swatch = "".join(
-        f'<rect x="{x + (_CELL - _CELL * _width(cache)) / 2:g}" y="{y + 4 + 14 / len(first.parts) * place:.2f}" '
-        f'width="{_CELL * _width(cache):g}" height="{14 / len(first.parts):.2f}" fill="{CACHE_COLOURS[type(cache)]}"/>'
+        f'<rect x="{_CELL * (1 - share) / 2:g}" y="{4 + tall * place:.2f}" width="{_CELL * share:g}" '
+        f'height="{tall:.2f}" fill="{_colour(cache)}"/>'
         for place, (cache, _) in enumerate(reversed(first.parts))
     )
+    hollow = f'<rect x="1" y="4" width="{_CELL - 2}" height="14" fill="none" stroke="{RULE}" stroke-dasharray="2 2"/>'
     return (
-        f'<g class="kind">{swatch or _hollow(x, y + 4)}'
-        f"{_text(x + _LEFT, y + 14, f'{first.letter}  {_counted(same, lang)}', size=13)}"
-        f"{_text(x + _LEFT, y + 30, _detail(same, lang), size=12)}</g>"
+        f'<g class="kind">{swatch or hollow}'
+        f"{_text(str(_INDENT), 14, f'{first.letter}  {_counted(same, lang)}', size=13)}"
+        f"{_text(str(_INDENT), 30, _detail(same, lang), size=12)}</g>"
     )
 
 
-def _hollow(x: int, y: int) -> str:
-    return f'<rect x="{x}" y="{y}" width="{_CELL}" height="14" fill="none" stroke="{RULE}" stroke-dasharray="2 2"/>'
-
-
-def _text(x: float, y: float, said: str, *, size: int, anchor: str = "start") -> str:
+def _text(x: str, y: float, said: str, *, size: int, anchor: str = "start") -> str:
     return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" style="fill:{_TEXT}" '
+        f'<text x="{x}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" style="fill:{_TEXT}" '
         f'xml:space="preserve">{escape(said)}</text>'
     )
+
+
+def _colour(cache: LayerCache) -> str:
+    if isinstance(cache, CompressedAttention) and letter((cache,)) == "h":
+        return _COMPRESSED_MORE
+    return CACHE_COLOURS[type(cache)]
 
 
 def _width(cache: LayerCache) -> float:
@@ -233,7 +258,7 @@ def _width(cache: LayerCache) -> float:
 
 def _kind(layer: Layer, lang: Lang) -> str:
     """Name of the kind with the number that limits it."""
-    said = text.KINDS[letter(layer)](lang)
+    said = _name(layer, lang)
     details = [_limit(cache, lang) for cache in layer]
     for detail in details:
         if detail:
@@ -241,18 +266,24 @@ def _kind(layer: Layer, lang: Lang) -> str:
     return said
 
 
+def _name(layer: Layer, lang: Lang) -> str:
+    """Name of the kind; two compressed kinds differ in their ratio."""
+    ratio = next((cache.ratio for cache in layer if isinstance(cache, CompressedAttention)), 0)
+    return text.KINDS[letter(layer)](lang, ratio=format_count(ratio))
+
+
 def _limit(cache: LayerCache, lang: Lang) -> str:
     match cache:
         case SlidingWindow() if cache.limits:
-            return text.WINDOW_TOKENS(lang, tokens=format_count(cache.window_tokens))
+            return text.WINDOW_TOKENS(lang, tokens=words.tokens(cache.window_tokens, lang))
         case ChunkedAttention():
-            return text.CHUNK_TOKENS(lang, tokens=format_count(cache.chunk_tokens))
+            return text.CHUNK_TOKENS(lang, tokens=words.tokens(cache.chunk_tokens, lang))
         case CrossAttention():
-            return text.CROSS_TOKENS(lang, tokens=format_count(cache.encoder_tokens))
+            return text.CROSS_TOKENS(lang, tokens=words.tokens(cache.encoder_tokens, lang))
         case CompressedAttention() if cache.ratio:
-            return text.RATIO(lang, tokens=format_count(cache.ratio))
+            return text.RATIO(lang, tokens=words.tokens(cache.ratio, lang))
         case CompressedAttention():
-            return text.WINDOW_TOKENS(lang, tokens=format_count(cache.window_tokens))
+            return text.WINDOW_TOKENS(lang, tokens=words.tokens(cache.window_tokens, lang))
         case _:
             return ""
 
@@ -266,7 +297,7 @@ def _kinds(drawn: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def _counted(same: list[Cell], lang: Lang) -> str:
-    return text.KIND_COUNT(lang, count=len(same), kind=text.KINDS[same[0].letter](lang))
+    return text.KIND_COUNT(lang, count=len(same), kind=_name(same[0].layer, lang))
 
 
 def _detail(same: list[Cell], lang: Lang) -> str:
@@ -280,7 +311,7 @@ def _alt(drawn: Sequence[Cell], tokens: int, lang: Lang) -> str:
     kinds = text.PART_SEPARATOR(lang).join(
         text.PART_IN_BRACKETS(lang, part=_counted(same, lang), more=_detail(same, lang)) for same in _kinds(drawn)
     )
-    return text.STRIP_ALT(lang, count=len(drawn), tokens=format_count(tokens), kinds=kinds)
+    return text.STRIP_ALT(lang, count=len(drawn), tokens=words.tokens(tokens, lang), kinds=kinds)
 
 
 def _per_row(letters: Sequence[str], most: int) -> int:

@@ -1,21 +1,29 @@
 """One GPU's memory as one bar: what takes it, what is left, and what is missing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from kvviz.charts.style import RULE, Role, fill, hollow, lay_out
+from kvviz.charts import words
+from kvviz.charts.style import LABEL, RULE, Role, fill, hollow, lay_out
+from kvviz.charts.words import tick, ticks
 from kvviz.core.units import GIB, format_bytes, format_count
-from kvviz.estimate import Basis
+from kvviz.estimate import Basis, Estimate
 from kvviz.sizing import Budget, Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as text
 
 HEIGHT = 250
 
-_INSIDE_FRACTION = 0.12
-"""A segment narrower than this share of the bar carries no text."""
+_INSIDE_FRACTION = 0.18
+"""A segment narrower than this share of the bar carries no text: on a phone a value would stick out."""
+_BREAK_FRACTION = 0.02
+"""Width of the gap in a broken bar, as a share of the card."""
+
+LedgerBasis = Basis | Literal["estimated"]
+"""``estimated``: a sum or difference of which at least one term is not exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,60 +35,49 @@ class Segment:
     label: Text
     value_bytes: int
     role: Role
-    basis: Basis
+    basis: LedgerBasis
     source: Message
     on_gpu: bool = True
     """False for what is needed beyond the GPU's memory."""
 
 
 def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
-    """The parts, in the order they are drawn. Those on the GPU add up to what the driver reports.
+    """The parts, in the order they are drawn. Those on the GPU add up to what the driver reports, the others to
+    ``sizing.lacking_bytes``.
 
     The cache comes last so that it runs on, past the edge of the card, into what it is short by.
     """
     budget = _budget(sizing)
-    device = budget.device.name
-    over_bytes = max(0, -budget.available_bytes)
-    basis = _weakest(budget)
+    derived = _derived(budget)
     block_bytes = sizing.plan.pool_block_bytes if sizing.plan is not None else 0
     need_bytes = 0 if sizing.short_bytes is None else budget.pool_bytes + sizing.short_bytes
     held_bytes = min(need_bytes, budget.pool_bytes)
+    all_fits = held_bytes == need_bytes
     pool = {"pool": format_bytes(budget.pool_bytes), "blocks": format_count(budget.pool_blocks)}
+    share = {"share": format_bytes(budget.requested_bytes)}
     needed = _needed(sizing, need_bytes)
+    terms = {
+        "weights": budget.weights,
+        "activations": budget.activations,
+        "graphs": budget.graphs,
+        "non_torch": budget.non_torch,
+    }
+    on_card = _on_card(budget, terms)
+    run_time_over = sum(e.value_bytes - on_card[term] for term, e in terms.items() if term != "weights")
+
+    def part(term: str, label: Text, role: Role) -> Segment:
+        whole, fits = terms[term], on_card[term]
+        if fits == whole.value_bytes:
+            return Segment(term=term, label=label, value_bytes=fits, role=role, basis=whole.basis, source=whole.source)
+        source = Message(text.THAT_FIT_SOURCE, {"whole": format_bytes(whole.value_bytes)})
+        named = text.WEIGHTS_THAT_FIT if term == "weights" else label
+        return Segment(term=term, label=named, value_bytes=fits, role=role, basis=derived, source=source)
 
     parts = [
-        Segment(
-            term="weights",
-            label=text.WEIGHTS_THAT_FIT if over_bytes else text.WEIGHTS,
-            value_bytes=budget.weights.value_bytes - over_bytes,
-            role="weights",
-            basis=budget.weights.basis,
-            source=budget.weights.source,
-        ),
-        Segment(
-            term="activations",
-            label=text.ACTIVATIONS,
-            value_bytes=budget.activations.value_bytes,
-            role="activations",
-            basis=budget.activations.basis,
-            source=budget.activations.source,
-        ),
-        Segment(
-            term="graphs",
-            label=text.GRAPHS,
-            value_bytes=budget.graphs.value_bytes,
-            role="overhead",
-            basis=budget.graphs.basis,
-            source=budget.graphs.source,
-        ),
-        Segment(
-            term="non_torch",
-            label=text.NON_TORCH,
-            value_bytes=budget.non_torch.value_bytes,
-            role="overhead",
-            basis=budget.non_torch.basis,
-            source=budget.non_torch.source,
-        ),
+        part("weights", text.WEIGHTS, "weights"),
+        part("activations", text.ACTIVATIONS, "activations"),
+        part("graphs", text.GRAPHS, "overhead"),
+        part("non_torch", text.NON_TORCH, "overhead"),
         Segment(
             term="outside",
             label=text.OUTSIDE,
@@ -89,10 +86,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             basis="exact",
             source=Message(
                 text.OUTSIDE_SOURCE,
-                {
-                    "device": f"{device} ({format_bytes(budget.device_bytes)})",
-                    "fraction": f"{sizing.scenario.memory_fraction:g}",
-                },
+                {"total": format_bytes(budget.device_bytes), "fraction": f"{sizing.scenario.memory_fraction:g}"},
             ),
         ),
         Segment(
@@ -100,32 +94,41 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             label=text.REMAINDER,
             value_bytes=max(0, budget.available_bytes) - budget.pool_bytes,
             role="free",
-            basis=basis,
+            basis=derived,
             source=Message(text.REMAINDER_SOURCE, {"block": format_bytes(block_bytes)}),
         ),
         Segment(
             term="cache_needed",
-            label=text.CACHE_NEEDED,
+            label=text.CACHE_NEEDED if all_fits else text.CACHE_THAT_FITS,
             value_bytes=held_bytes,
             role="kv",
-            basis="exact" if held_bytes == need_bytes else basis,
-            source=Message(text.NEEDED_SOURCE if held_bytes == need_bytes else text.NEEDED_ON_CARD_SOURCE, needed),
+            basis="exact" if all_fits else derived,
+            source=Message(text.NEEDED_SOURCE if all_fits else text.THAT_FITS_SOURCE, needed),
         ),
         Segment(
             term="cache_spare",
             label=text.CACHE_SPARE,
             value_bytes=budget.pool_bytes - held_bytes,
             role="kv",
-            basis=basis,
+            basis=derived,
             source=Message(text.SPARE_SOURCE, pool),
         ),
         Segment(
             term="weights_over",
             label=text.WEIGHTS_OVER,
-            value_bytes=over_bytes,
+            value_bytes=budget.weights.value_bytes - on_card["weights"],
             role="weights",
-            basis=basis,
-            source=Message(text.WEIGHTS_OVER_SOURCE),
+            basis=derived,
+            source=Message(text.WEIGHTS_OVER_SOURCE, share),
+            on_gpu=False,
+        ),
+        Segment(
+            term="run_time_short",
+            label=text.RUN_TIME_SHORT,
+            value_bytes=run_time_over,
+            role="activations",
+            basis=derived,
+            source=Message(text.RUN_TIME_SHORT_SOURCE, share),
             on_gpu=False,
         ),
         Segment(
@@ -133,60 +136,72 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             label=text.CACHE_SHORT,
             value_bytes=need_bytes - held_bytes,
             role="kv",
-            basis=basis,
+            basis=derived,
             source=Message(text.SHORT_SOURCE, needed | pool),
             on_gpu=False,
         ),
     ]
-    return tuple(part for part in parts if part.value_bytes)
+    return tuple(one for one in parts if one.value_bytes)
 
 
 def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
-    """The bar. ``sizing.budget`` must be there: without a GPU or weights there is no ledger."""
+    """The bar. ``sizing.budget`` must be there: without a GPU or weights there is no ledger.
+
+    What is short is drawn to scale up to the size of the card; beyond that the bar is broken and words tell.
+    """
     budget = _budget(sizing)
     segments = _drawn(ledger_segments(sizing))
-    total_bytes = sum(s.value_bytes for s in segments)
-    short_bytes = sum(s.value_bytes for s in segments if not s.on_gpu)
+    card = budget.device_bytes / GIB
+    beyond = [s for s in segments if not s.on_gpu]
+    lacking = sum(s.value_bytes for s in beyond) / GIB
+    shrunk = min(1.0, card / lacking) if lacking else 1.0
+    longest = max(beyond, key=lambda s: s.value_bytes, default=None)
+    total = card + lacking * shrunk
     figure = go.Figure()
+    start = 0.0
     for segment in segments:
-        wide = segment.value_bytes >= _INSIDE_FRACTION * total_bytes
-        solid = segment.on_gpu and segment.term != "cache_spare"
-        figure.add_bar(
-            x=[segment.value_bytes / GIB],
-            y=[""],
-            orientation="h",
-            name=f"{segment.label(lang)}<br>{format_bytes(segment.value_bytes)}",
-            marker=fill(segment.role) if solid else hollow(segment.role, *_HOLLOW[segment.on_gpu]),
-            text=[format_bytes(segment.value_bytes) if wide and solid else ""],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            insidetextfont={"color": "#FFFFFF"},
-            hovertemplate=f"{segment.label(lang)}<br>{format_bytes(segment.value_bytes)}"
-            f" = {format_count(segment.value_bytes)} B<extra></extra>",
-            width=0.9,
-            showlegend=segment.term != "remainder",
-            meta=segment.term,
-        )
-    lay_out(figure, height=HEIGHT, top=46 if short_bytes else 28)
-    # A value that does not fit into its segment is left to the legend, whatever the width of the page.
-    figure.update_layout(
-        barmode="stack", uniformtext={"minsize": 11, "mode": "hide"}, bargap=0, legend={"entrywidth": 128}
+        width = segment.value_bytes / GIB * (1.0 if segment.on_gpu else shrunk)
+        broken = shrunk < 1 and segment is longest
+        gap = _BREAK_FRACTION * card if broken else 0.0
+        _bar(figure, segment, (width - gap) / (2 if broken else 1), lang)
+        if broken:
+            figure.add_bar(
+                x=[gap],
+                y=[""],
+                orientation="h",
+                marker={"color": "rgba(0, 0, 0, 0)"},
+                width=_THICK,
+                hoverinfo="skip",
+                showlegend=False,
+                meta="break",
+            )
+            _bar(figure, segment, (width - gap) / 2, lang, again=True)
+            _mark_break(figure, start + width / 2, gap)
+        elif width >= _INSIDE_FRACTION * total and (segment.on_gpu or shrunk == 1):
+            figure.add_annotation(
+                x=start + width / 2, y=0, showarrow=False, text=format_bytes(segment.value_bytes), **LABEL
+            )
+        start += width
+    lay_out(figure, height=HEIGHT, top=46 if beyond else 28)
+    figure.update_layout(barmode="stack", bargap=0, legend={"entrywidth": 120})
+    values = ticks(total) if shrunk == 1 else ticks(card, most=4)
+    figure.update_xaxes(
+        range=[0, total],
+        tickvals=values,
+        ticktext=[f"{tick(value)} GiB" if value else "0" for value in values],
     )
-    edge = budget.device_bytes / GIB
-    figure.update_xaxes(range=[0, total_bytes / GIB], ticksuffix=" GiB", nticks=6, ticklabeloverflow="hide past domain")
     figure.update_yaxes(visible=False, range=[-0.5, 0.5])
-    figure.add_shape(type="line", x0=edge, x1=edge, y0=0, y1=1.06, yref="paper", line={"color": RULE, "width": 2})
+    figure.add_shape(type="line", x0=card, x1=card, y0=0, y1=1.06, yref="paper", line={"color": RULE, "width": 2})
     figure.add_annotation(
-        x=edge,
+        x=card,
         y=1.02,
         yref="paper",
-        xanchor="right" if edge > total_bytes / GIB / 3 else "left",
+        xanchor="right",
         yanchor="bottom",
         showarrow=False,
         text=text.CARD(lang, device=budget.device.name, bytes=format_bytes(budget.device_bytes)),
     )
-    if short_bytes:
+    if beyond:
         figure.add_annotation(
             x=1,
             xref="paper",
@@ -196,7 +211,17 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             xanchor="right",
             yanchor="bottom",
             showarrow=False,
-            text=f"<b>{text.SHORT(lang, bytes=format_bytes(short_bytes))}</b>",
+            text=f"<b>{_short(sizing, budget, lang)}</b>",
+        )
+    if shrunk < 1:
+        figure.add_annotation(
+            x=(card + total) / 2,
+            y=0,
+            yref="paper",
+            yanchor="top",
+            yshift=-4,
+            showarrow=False,
+            text=text.NOT_TO_SCALE(lang),
         )
     return figure
 
@@ -219,7 +244,7 @@ def ledger_alt(sizing: Sizing, lang: Lang) -> str:
     """The bar in words, for screen readers."""
     budget = _budget(sizing)
     parts = text.PART_SEPARATOR(lang).join(
-        text.PART_BYTES(lang, label=s.label(lang), bytes=format_bytes(s.value_bytes))
+        text.PART_BYTES(lang, label=s.label(lang), bytes=_value(s, lang))
         for s in _drawn(ledger_segments(sizing))
         if s.term != "remainder"
     )
@@ -232,6 +257,8 @@ def ledger_alt(sizing: Sizing, lang: Lang) -> str:
     )
 
 
+_THICK = 0.9
+"""Of the bar, as a share of the chart's height."""
 _HOLLOW = {True: (".", 0.12), False: ("/", 0.4)}
 """Spare cache is dotted, what lies beyond the card is hatched."""
 
@@ -255,27 +282,97 @@ def _drawn(segments: tuple[Segment, ...]) -> list[Segment]:
     return drawn
 
 
-def _needed(sizing: Sizing, need_bytes: int) -> dict[str, str]:
+def _on_card(budget: Budget, terms: Mapping[str, Estimate]) -> dict[str, int]:
+    """How much of each term the engine's share holds.
+
+    Weights larger than the share stick out of it themselves; if they fit, it is what the engine needs to run.
+    """
+    order = ["weights", "non_torch", "graphs", "activations"]
+    if budget.weights.value_bytes > budget.requested_bytes:
+        order = [*order[1:], "weights"]
+    room, fits = budget.requested_bytes, {}
+    for term in order:
+        fits[term] = min(terms[term].value_bytes, room)
+        room -= fits[term]
+    return fits
+
+
+def _bar(figure: go.Figure, segment: Segment, width: float, lang: Lang, *, again: bool = False) -> None:
+    solid = segment.on_gpu and segment.term != "cache_spare"
+    figure.add_bar(
+        x=[width],
+        y=[""],
+        orientation="h",
+        name=f"{segment.label(lang)}<br>{_value(segment, lang)}",
+        marker=fill(segment.role) if solid else hollow(segment.role, *_HOLLOW[segment.on_gpu]),
+        hovertemplate=f"{segment.label(lang)}<br>{_value(segment, lang)}"
+        f" = {format_count(segment.value_bytes)} B<extra></extra>",
+        width=_THICK,
+        showlegend=segment.term != "remainder" and not again,
+        meta=segment.term,
+    )
+
+
+def _mark_break(figure: go.Figure, middle: float, gap: float) -> None:
+    """Two slanted strokes at the edges of the gap."""
+    for edge in (middle - gap / 2, middle + gap / 2):
+        figure.add_shape(
+            type="line",
+            x0=edge - gap / 2,
+            x1=edge + gap / 2,
+            y0=-0.5,
+            y1=0.5,
+            line={"color": RULE, "width": 2},
+        )
+
+
+def _value(segment: Segment, lang: Lang) -> str:
+    """The bytes; run time says with them that it is an estimate."""
+    value = format_bytes(segment.value_bytes)
+    return text.ESTIMATED(lang, bytes=value) if segment.role in ("activations", "overhead") else value
+
+
+def _short(sizing: Sizing, budget: Budget, lang: Lang) -> str:
+    """All that is lacking, and what for."""
+    lacking, short = sizing.lacking_bytes or 0, sizing.short_bytes or 0
+    if lacking != short:
+        return text.SHORT_WITH_CACHE(lang, short=format_bytes(lacking), cache=format_bytes(short))
+    return text.SHORT(lang, need=format_bytes(budget.pool_bytes + short), short=format_bytes(lacking))
+
+
+def _needed(sizing: Sizing, need_bytes: int) -> dict[str, object]:
     request_bytes = sizing.request_bytes or 0
+    count = need_bytes // request_bytes if request_bytes else 0
+    tokens = (
+        Message(text.TOKEN) if sizing.tokens == 1 else Message(text.TOKENS, {"tokens": format_count(sizing.tokens)})
+    )
     return {
         "need": format_bytes(need_bytes),
-        "requests": format_count(need_bytes // request_bytes if request_bytes else 0),
+        "requests": format_count(count),
         "request": format_bytes(request_bytes),
-        "tokens": format_count(sizing.tokens),
+        "tokens": tokens,
     }
 
 
 def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
-    if budget.available_bytes < 0:
-        return text.VERDICT_WEIGHTS(lang, over=format_bytes(-budget.available_bytes))
-    pool = format_bytes(budget.pool_bytes)
-    short_bytes = sizing.short_bytes
+    pool, short_bytes = format_bytes(budget.pool_bytes), sizing.short_bytes
     if short_bytes is None:
         return text.VERDICT_ROOM(lang, pool=pool)
     need_bytes = budget.pool_bytes + short_bytes
-    needed = _needed(sizing, need_bytes)
+    short = format_bytes(sizing.lacking_bytes or 0)
+    if budget.available_bytes < 0:
+        heavy = budget.weights.value_bytes > budget.requested_bytes
+        return (text.VERDICT_WEIGHTS if heavy else text.VERDICT_NO_ROOM)(
+            lang, short=short, need=format_bytes(need_bytes)
+        )
+    asked = -(-sizing.scenario.sequences // sizing.engines)
+    needed = {
+        "need": format_bytes(need_bytes),
+        "requests": words.requests(asked, lang),
+        "tokens": words.tokens(sizing.tokens, lang),
+    }
     if short_bytes > 0:
-        said = text.VERDICT_SHORT(lang, pool=pool, short=format_bytes(short_bytes), **needed)
+        said = text.VERDICT_SHORT(lang, pool=pool, short=short, **needed)
     else:
         said = text.VERDICT_SPARE(lang, spare=format_bytes(-short_bytes), **needed)
     if sizing.held_bytes == sizing.request_bytes or not sizing.held_bytes or not sizing.request_bytes:
@@ -284,8 +381,7 @@ def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     return said + ("" if lang == "ja" else " ") + text.VERDICT_HELD(lang, held=format_bytes(held_bytes))
 
 
-def _weakest(budget: Budget) -> Basis:
-    """The basis of what is left over: that of the least certain term."""
+def _derived(budget: Budget) -> LedgerBasis:
+    """The basis of what is left over: exact where every term is, else an estimate."""
     found = {e.basis for e in (budget.weights, budget.activations, budget.graphs, budget.non_torch)}
-    order: tuple[Basis, ...] = ("assumed", "measured")
-    return next((basis for basis in order if basis in found), "exact")
+    return "exact" if found == {"exact"} else "estimated"

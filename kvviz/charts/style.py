@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 Role = Literal["weights", "kv", "activations", "overhead", "free"]
 
 COLOURS: dict[Role, str] = {
-    "weights": "#0072B2",
+    "weights": "#1F87C9",
     "kv": "#D55E00",
     "activations": "#009E73",
     "overhead": "#CC79A7",
@@ -23,6 +23,9 @@ PATTERNS: dict[Role, str] = {"weights": "", "kv": "/", "activations": "\\", "ove
 
 BACKGROUNDS = ("#FFFFFF", "#0E1117", "#171614")
 """Pages the charts are read on: light, and the dark ones of Streamlit."""
+
+LABEL = {"bgcolor": "#262626", "font": {"color": "#FFFFFF", "size": 12}, "borderpad": 2}
+"""Text that stands on a pattern: solid behind it, whatever the segment."""
 
 GRID = "rgba(128, 128, 128, 0.28)"
 RULE = "#808080"

@@ -2,25 +2,34 @@
 
 from kvviz.text.base import Text
 
+# Counts.
+REQUESTS = Text(en="{requests} requests", ja="{requests} 件")
+REQUEST = Text(en="1 request", ja="1 件")
+TOKENS = Text(en="{tokens} tokens", ja="{tokens} トークン")
+TOKEN = Text(en="1 token", ja="1 トークン")
+
 # Table headings.
 PART = Text(en="Part", ja="内訳")
 BYTES = Text(en="Bytes", ja="バイト")
 GIB = Text(en="GiB", ja="GiB")
 BASIS_HEADING = Text(en="Basis", ja="根拠")
 SOURCE = Text(en="Source", ja="出典")
-TOKENS = Text(en="Tokens per request", ja="リクエストあたりのトークン数")
+TOKENS_HEADING = Text(en="Tokens each", ja="1 件のトークン数")
 REQUESTS_HEADING = Text(en="Requests", ja="リクエスト数")
+ROOM_GIB = Text(en="Room, GiB", ja="容量 GiB")
+WEIGHTS_GIB = Text(en="Weights, GiB", ja="重み GiB")
 FITS = Text(en="Fit", ja="収まるか")
-LAYERS = Text(en="Layers", ja="層")
+LAYERS = Text(en="Layers", ja="レイヤー")
 KIND = Text(en="Kind", ja="種類")
-COUNT = Text(en="Count", ja="層数")
-BYTES_EACH = Text(en="Bytes per layer", ja="1 層のバイト")
+COUNT = Text(en="Count", ja="レイヤー数")
+BYTES_EACH = Text(en="Bytes per layer", ja="1 レイヤーのバイト")
 GIB_SUM = Text(en="GiB in all", ja="合計 GiB")
 
 BASIS = {
     "exact": Text(en="exact", ja="計算値"),
     "measured": Text(en="measured", ja="実測"),
     "assumed": Text(en="assumed", ja="仮定"),
+    "estimated": Text(en="estimated", ja="推定"),
 }
 YES = Text(en="yes", ja="はい")
 NO = Text(en="no", ja="いいえ")
@@ -28,50 +37,54 @@ NO = Text(en="no", ja="いいえ")
 # The ledger: one GPU's memory.
 WEIGHTS = Text(en="Weights", ja="重み")
 WEIGHTS_THAT_FIT = Text(en="Weights that fit", ja="収まる重み")
-ACTIVATIONS = Text(en="Activations (est.)", ja="活性化（推定）")
-ENGINE = Text(en="Engine (est.)", ja="エンジン（推定）")
-GRAPHS = Text(en="CUDA graphs (est.)", ja="CUDA グラフ（推定）")
-NON_TORCH = Text(en="Outside PyTorch (est.)", ja="PyTorch の外（推定）")
-OUTSIDE = Text(en="Left to others", ja="エンジンの枠外")
+WEIGHTS_OVER = Text(en="Weights too large by", ja="重みの超過")
+ACTIVATIONS = Text(en="Activations", ja="アクティベーション")
+ENGINE = Text(en="Engine", ja="エンジン")
+GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
+NON_TORCH = Text(en="Outside PyTorch", ja="PyTorch の外")
+RUN_TIME_SHORT = Text(en="Run time short", ja="実行時メモリの不足")
+OUTSIDE = Text(en="Outside the fraction", ja="エンジンが使わない領域")
 CACHE_NEEDED = Text(en="Cache needed", ja="必要なキャッシュ")
+CACHE_THAT_FITS = Text(en="Cache that fits", ja="収まるキャッシュ")
 CACHE_SPARE = Text(en="Cache spare", ja="キャッシュの余り")
 CACHE_SHORT = Text(en="Cache short", ja="キャッシュの不足")
-WEIGHTS_OVER = Text(en="Weights too large by", ja="重みの超過")
 REMAINDER = Text(en="Less than a block", ja="1 ブロック未満の端数")
 
 CARD = Text(en="{device}: {bytes}", ja="{device}：{bytes}")
-SHORT = Text(en="{bytes} short", ja="{bytes} 不足")
-MEMORY_AXIS = Text(en="GiB on one GPU", ja="GPU 1 つのメモリ（GiB）")
+ESTIMATED = Text(en="{bytes} (est.)", ja="{bytes}（推定）")
+SHORT = Text(en="{need} needed, {short} short", ja="必要 {need}、不足 {short}")
+SHORT_WITH_CACHE = Text(en="{short} short, {cache} of it for the cache", ja="不足 {short}（うちキャッシュ {cache}）")
+NOT_TO_SCALE = Text(en="not to scale", ja="長さは省略表示")
 
 NEEDED_SOURCE = Text(
-    en="{requests} × {request} for requests of {tokens} tokens, as the engine counts them",
-    ja="{tokens} トークンのリクエスト {requests} 件 × {request}（エンジンの数え方）",
+    en="{requests} × {request} ({tokens} each), as the engine counts",
+    ja="{requests} 件 × {request}（各 {tokens}、エンジンの数え方）",
 )
-NEEDED_ON_CARD_SOURCE = Text(
-    en="What the pool holds of {need}: {requests} × {request} for requests of {tokens} tokens, "
-    "as the engine counts them",
-    ja="必要な {need} のうちプールに入る分。"
-    "{tokens} トークンのリクエスト {requests} 件 × {request}（エンジンの数え方）",
+THAT_FITS_SOURCE = Text(
+    en="Of {need} needed ({requests} × {request}), what the pool holds",
+    ja="必要な {need}（{requests} 件 × {request}）のうちプールに入る分",
 )
 SPARE_SOURCE = Text(
-    en="Pool of {pool} ({blocks} blocks) minus what is needed",
-    ja="プール {pool}（{blocks} ブロック）から必要量を引いた残り",
+    en="Pool of {pool} ({blocks} blocks) − needed",
+    ja="プール {pool}（{blocks} ブロック）− 必要量",
 )
-SHORT_SOURCE = Text(
-    en="Needed {need}, minus the pool of {pool}",
-    ja="必要量 {need} からプール {pool} を引いた不足分",
-)
+SHORT_SOURCE = Text(en="Needed {need} − pool of {pool}", ja="必要量 {need} − プール {pool}")
+THAT_FIT_SOURCE = Text(en="Of {whole}, what fits", ja="{whole} のうち収まる分")
 WEIGHTS_OVER_SOURCE = Text(
-    en="What the weights need beyond the engine's share of the GPU, after its other parts",
-    ja="エンジンの枠から他の内訳を引いた残りに、重みが収まらない分",
+    en="What the engine's {share} cannot hold beside the other parts",
+    ja="エンジンの枠 {share} に、ほかの内訳と合わせて収まらない分",
+)
+RUN_TIME_SHORT_SOURCE = Text(
+    en="What the engine's {share} cannot hold beside the weights",
+    ja="エンジンの枠 {share} に、重みと合わせて収まらない分",
 )
 REMAINDER_SOURCE = Text(
-    en="The pool is made of whole blocks of {block}",
-    ja="プールは {block} のブロック単位で確保されます",
+    en="Left over: the pool is whole blocks of {block}",
+    ja="余り：プールは {block} のブロック単位",
 )
 OUTSIDE_SOURCE = Text(
-    en="{device}, less the engine's share of {fraction}",
-    ja="{device} から、エンジンの枠（{fraction}）を引いた残り",
+    en="{total} − the engine's share of {fraction}",
+    ja="{total} − エンジンの枠（割合 {fraction}）",
 )
 
 LEDGER_ALT = Text(
@@ -82,17 +95,21 @@ PART_BYTES = Text(en="{label} {bytes}", ja="{label} {bytes}")
 PART_IN_BRACKETS = Text(en="{part} ({more})", ja="{part}（{more}）")
 PART_SEPARATOR = Text(en=", ", ja="、")
 VERDICT_SPARE = Text(
-    en="{requests} requests of {tokens} tokens need {need} of cache; {spare} stay free.",
-    ja="{tokens} トークンのリクエスト {requests} 件にはキャッシュ {need} が必要で、{spare} が余ります。",
+    en="Cache needed for {requests} of {tokens}: {need}; {spare} stay free.",
+    ja="{tokens} のリクエスト {requests}にはキャッシュ {need} が必要で、{spare} が余ります。",
 )
 VERDICT_SHORT = Text(
-    en="{requests} requests of {tokens} tokens need {need} of cache; the pool is {pool}: {short} short.",
-    ja="{tokens} トークンのリクエスト {requests} 件にはキャッシュ {need} が必要ですが、"
-    "プールは {pool} で、{short} 不足します。",
+    en="Cache needed for {requests} of {tokens}: {need}; the pool is {pool}: {short} short.",
+    ja="{tokens} のリクエスト {requests}にはキャッシュ {need} が必要ですが、プールは {pool} で、{short} 不足します。",
 )
 VERDICT_WEIGHTS = Text(
-    en="The weights leave no room for a cache: they are {over} too large.",
-    ja="重みが {over} 超過し、キャッシュを置く余地がありません。",
+    en="The weights are larger than the engine's share. {short} short in all, {need} of it for the cache.",
+    ja="重みがエンジンの枠を超えています。全部で {short} 不足し、うち {need} はキャッシュの分です。",
+)
+VERDICT_NO_ROOM = Text(
+    en="Weights and run time leave no room for a cache. {short} short in all, {need} of it for the cache.",
+    ja="重みと実行時メモリだけで、キャッシュの余地がありません。"
+    "全部で {short} 不足し、うち {need} はキャッシュの分です。",
 )
 VERDICT_HELD = Text(
     en="While all of them decode they hold {held}.",
@@ -101,33 +118,40 @@ VERDICT_HELD = Text(
 VERDICT_ROOM = Text(en="The pool for the cache is {pool}.", ja="キャッシュ用のプールは {pool} です。")
 
 # Growth: cache against length.
-GROWTH_TITLE = Text(en="Cache on one GPU, GiB", ja="GPU 1 つのキャッシュ（GiB）")
-GROWTH_TITLE_CONTENT = Text(en="Cache content, whole model, GiB", ja="キャッシュの中身、モデル全体（GiB）")
+GROWTH_TITLE = Text(en="Cache on one GPU, {unit}", ja="GPU 1 つのキャッシュ（{unit}）")
+GROWTH_TITLE_CONTENT = Text(en="Cache content, whole model, {unit}", ja="実データ量、モデル全体（{unit}）")
 TOKENS_AXIS = Text(en="Tokens per request (input + output)", ja="リクエストあたりのトークン数（入力 + 出力）")
-HERE = Text(en="You are here:<br>{tokens} tokens", ja="現在の設定：<br>{tokens} トークン")
-REQUESTS = Text(en="{requests} requests", ja="{requests} 件")
-REQUEST = Text(en="1 request", ja="1 件")
-FIT_UNTIL = Text(en="{requests}: up to {tokens} tokens", ja="{requests}：{tokens} トークンまで")
-FIT_MODEL = Text(
-    en="{requests}: up to the model's {tokens} tokens", ja="{requests}：モデルの最大 {tokens} トークンまで"
+HERE = Text(en="You are here:<br>{tokens}", ja="現在の設定：<br>{tokens}")
+HERE_ABOVE = Text(
+    en="You are here:<br>{tokens}<br>{bytes},<br>above the chart", ja="現在の設定：<br>{tokens}<br>{bytes}（範囲外）"
 )
+FIT_UNTIL = Text(en="{requests}: up to {tokens}", ja="{requests}：{tokens}まで")
+FIT_MODEL = Text(en="{requests}: up to the model's {tokens}", ja="{requests}：モデルの最大 {tokens}まで")
 FIT_ALWAYS = Text(en="{requests}: fit at any length", ja="{requests}：長さによらず収まる")
 FIT_NEVER = Text(en="{requests}: do not fit", ja="{requests}：収まらない")
+ONE_FITS_ALWAYS = Text(en="1 request: fits at any length", ja="1 件：長さによらず収まる")
+ONE_FITS_NEVER = Text(en="1 request: does not fit", ja="1 件：収まらない")
 CAPACITY = Text(en="Room for the cache: {bytes}", ja="キャッシュの容量：{bytes}")
 WEIGHTS_LINE = Text(en="Weights: {bytes}", ja="重み：{bytes}")
-WEIGHTS_PASSED = Text(en="Weights: {bytes}, passed at {tokens} tokens", ja="重み：{bytes}（{tokens} トークンで上回る）")
-WEIGHTS_OFF = Text(en="Weights: {bytes} (above the chart)", ja="重み：{bytes}（図の上）")
-BEYOND = Text(en="Beyond the model's {tokens} tokens", ja="モデルの最大 {tokens} トークンを超える範囲")
+WEIGHTS_PASSED = Text(
+    en="Weights: {bytes}<br>(cache of {requests} exceeds it from {tokens})",
+    ja="重み：{bytes}<br>（{requests}のキャッシュは {tokens}で超過）",
+)
+WEIGHTS_PASSED_ALWAYS = Text(
+    en="Weights: {bytes}<br>(cache of {requests} exceeds it at any length)",
+    ja="重み：{bytes}<br>（{requests}のキャッシュは長さによらず超過）",
+)
+WEIGHTS_OFF = Text(en="Weights: {bytes} (above the chart)", ja="重み：{bytes}（グラフの範囲外）")
+BEYOND = Text(en="Beyond the model's {tokens}", ja="モデルの最大 {tokens}を超える範囲")
 HOVER_TOKENS = Text(en="tokens", ja="トークン")
 
 GROWTH_ALT = Text(
-    en="Cache on one GPU against tokens per request. At {tokens} tokens, {here} take {bytes}.",
-    ja="リクエストあたりのトークン数に対する GPU 1 つのキャッシュ。{tokens} トークンでは {here}で {bytes} です。",
+    en="Cache on one GPU against tokens per request. {here} of {tokens}: {bytes}.",
+    ja="リクエストあたりのトークン数に対する GPU 1 つのキャッシュ。{tokens}では {here}で {bytes} です。",
 )
 GROWTH_ALT_CONTENT = Text(
-    en="Cache content of the whole model against tokens per request. At {tokens} tokens, {here} take {bytes}.",
-    ja="リクエストあたりのトークン数に対するモデル全体のキャッシュの中身。"
-    "{tokens} トークンでは {here}で {bytes} です。",
+    en="Cache content of the whole model against tokens per request. {here} of {tokens}: {bytes}.",
+    ja="リクエストあたりのトークン数に対するモデル全体の実データ量。{tokens}では {here}で {bytes} です。",
 )
 GROWTH_ALT_CAPACITY = Text(
     en="There is room for {bytes}: {crossings}.",
@@ -147,29 +171,25 @@ KINDS = {
     "b": Text(en="Fixed state, full attention", ja="固定長の状態 + フルアテンション"),
     "x": Text(en="Cross-attention", ja="クロスアテンション"),
     "X": Text(en="Full and cross-attention", ja="フルアテンション + クロスアテンション"),
-    "H": Text(en="Compressed attention", ja="圧縮アテンション"),
-    "h": Text(en="Compressed attention", ja="圧縮アテンション"),
+    "H": Text(en="Compressed {ratio}:1", ja="圧縮アテンション {ratio}:1"),
+    "h": Text(en="Compressed {ratio}:1", ja="圧縮アテンション {ratio}:1"),
     ".": Text(en="Stores nothing", ja="何も保存しない"),
 }
-WINDOW_TOKENS = Text(en="last {tokens} tokens", ja="直近 {tokens} トークン")
-CHUNK_TOKENS = Text(en="chunks of {tokens} tokens", ja="{tokens} トークンのチャンク")
-CROSS_TOKENS = Text(en="{tokens} encoder tokens", ja="エンコーダー {tokens} トークン")
-RATIO = Text(en="1 record per {tokens} tokens", ja="{tokens} トークンごとに 1 レコード")
-LAYER = Text(en="Layer {layer}", ja="層 {layer}")
+WINDOW_TOKENS = Text(en="last {tokens}", ja="直近 {tokens}")
+CHUNK_TOKENS = Text(en="chunks of {tokens}", ja="{tokens}のチャンク")
+CROSS_TOKENS = Text(en="encoder: {tokens}", ja="エンコーダー {tokens}")
+RATIO = Text(en="1 record per {tokens}", ja="{tokens}ごとに 1 レコード")
+LAYER = Text(en="Layer {layer}", ja="レイヤー {layer}")
 LAYER_RANGE = Text(en="{first}–{last}", ja="{first}–{last}")
 LAYER_TITLE = Text(en="{layer}: {kind}, {bytes}", ja="{layer}：{kind}、{bytes}")
 KIND_DETAIL = Text(en="{kind}, {detail}", ja="{kind}、{detail}")
 KIND_COUNT = Text(en="{count} × {kind}", ja="{kind} × {count}")
-EACH = Text(en="{bytes} each", ja="1 層 {bytes}")
-EACH_RANGE = Text(en="{least} to {most} each", ja="1 層 {least}～{most}")
-STRIP_TITLE = Text(
-    en="One sequence of {tokens} tokens, layer by layer", ja="{tokens} トークンの 1 系列、層ごとのキャッシュ"
-)
-STRIP_SCALE = Text(
-    en="Full height: {bytes}. Wide cells grow with every token.",
-    ja="満杯で {bytes} です。幅広の層はトークンごとに増えます。",
-)
+EACH = Text(en="{bytes} each", ja="1 レイヤー {bytes}")
+EACH_RANGE = Text(en="{least} to {most} each", ja="1 レイヤー {least}～{most}")
+STRIP_TITLE = Text(en="One sequence of {tokens}, layer by layer", ja="{tokens}の 1 シーケンス、レイヤー別")
+STRIP_SCALE = Text(en="Height of a frame: {bytes}.", ja="枠の高さは {bytes}。")
+STRIP_WIDE = Text(en="Wide cells grow in proportion to the tokens.", ja="幅の広いセルはトークン数に比例して増えます。")
 STRIP_ALT = Text(
-    en="{count} layers at {tokens} tokens: {kinds}.",
-    ja="{tokens} トークン時の {count} 層：{kinds}。",
+    en="Layers: {count}, at {tokens}: {kinds}.",
+    ja="{tokens}時の {count} レイヤー：{kinds}。",
 )

@@ -28,7 +28,14 @@ NO_FIT = sized("Qwen/Qwen3-32B", 61, gpu="rtx-4090")
 SIDE_BY_SIDE = sized("Qwen/Qwen3-32B-FP8", 31.2, gpus=4, tp=1, sequences=150)
 ONE = sized("Qwen/Qwen3-0.6B", 1.12, sequences=1)
 BEYOND = sized("Qwen/Qwen3-32B-FP8", 31.2, input=60_000, output=5_536, sequences=2)
+MILLION = sized("Qwen/Qwen3-32B-FP8", 31.2, sequences=1_000_000)
+NO_ROOM = sized("Qwen/Qwen3-32B", 70)
+TINY_SHARE = sized("Qwen/Qwen3-32B", 61, memory_fraction=0.05)
+ONE_TOKEN = sized("Qwen/Qwen3-0.6B", 1.12, sequences=1, input=1, output=0)
+CROSS = sized("openai/whisper-tiny", 0.07, input=200, output=200)
 ONLY_STATES = sized("mistralai/Mamba-Codestral-7B-v0.1", 13.6)
+
+COMPRESSED = sized("nvidia/DeepSeek-V4-Pro-NVFP4", None)
 
 WITH_BUDGET = {
     "short": SHORT,
@@ -41,11 +48,17 @@ WITH_BUDGET = {
     "one": ONE,
     "beyond": BEYOND,
     "only-states": ONLY_STATES,
+    "million": MILLION,
+    "no-room": NO_ROOM,
+    "tiny-share": TINY_SHARE,
+    "one-token": ONE_TOKEN,
+    "cross": CROSS,
 }
 WITHOUT = {
     "no-weights": sized("Qwen/Qwen3-32B", None),
     "no-gpu": sized("deepseek-ai/DeepSeek-V3.2", None, gpu=""),
     "no-plan": sized("RWKV/rwkv-5-world-3b", None),
+    "compressed": COMPRESSED,
 }
 EVERY = WITH_BUDGET | WITHOUT
 

@@ -1,13 +1,16 @@
 """The growth chart: its lines are the engine's count, its crossings the last length that fits."""
 
 import itertools
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kvviz.charts import words
 from kvviz.charts.growth import _compared, _longest, growth, growth_alt, growth_figure, growth_rows
+from kvviz.charts.style import BACKGROUNDS, contrast
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang
@@ -15,6 +18,7 @@ from kvviz.text import charts as text
 from tests.charts.examples import (
     BEYOND,
     EVERY,
+    MILLION,
     NO_FIT,
     ONE,
     ONLY_STATES,
@@ -109,9 +113,97 @@ def test_you_are_here(sizing: Sizing, lang: Lang) -> None:
     (here,) = (trace for trace in figure.data if trace.meta == "here")
     g = growth(sizing)
     assert here.x == (sizing.tokens,)
-    assert here.y[0] == pytest.approx(float(g.asked.per_engine * g.bytes_at(sizing.tokens)) / GIB)
-    assert 0 < here.y[0] < figure.layout.yaxis.range[1]
-    assert any(format_count(sizing.tokens) in a.text for a in figure.layout.annotations)
+    need_bytes = g.asked.per_engine * g.bytes_at(sizing.tokens)
+    need, top = float(need_bytes) / GIB, figure.layout.yaxis.range[1]
+    (label,) = (a.text for a in figure.layout.annotations if words.tokens(sizing.tokens, lang) in a.text)
+    if here.marker.symbol == "diamond":
+        assert here.y[0] == pytest.approx(need)
+        assert 0 < here.y[0] < top
+    else:
+        assert here.y[0] == pytest.approx(top)
+        assert need > 10 * (g.pool_bytes or 0) / GIB > 0
+        assert format_bytes(need_bytes) in label
+
+
+def test_a_need_far_above_the_pool_leaves_the_pool_readable() -> None:
+    figure = growth_figure(MILLION, "en")
+    assert MILLION.budget is not None
+    assert figure.layout.yaxis.range[1] < 4 * MILLION.budget.pool_bytes / GIB
+    (here,) = (trace for trace in figure.data if trace.meta == "here")
+    assert here.marker.symbol == "triangle-up"
+    assert any("977 TiB,<br>above the chart" in a.text for a in figure.layout.annotations)
+
+
+@EACH
+@BOTH
+def test_a_line_that_goes_on_ends_in_an_arrow(sizing: Sizing, lang: Lang) -> None:
+    figure = growth_figure(sizing, lang)
+    top, end = figure.layout.yaxis.range[1], figure.layout.xaxis.range[1]
+    leaving = [t for t in figure.data if (t.meta or "").startswith("requests-") and t.y[-1] > top]
+    arrows = [t for t in figure.data if t.meta == "goes-on"]
+    assert len(arrows) == len(leaving)
+    for arrow, line in zip(arrows, leaving, strict=True):
+        assert arrow.y[0] == pytest.approx(top)
+        assert 0 <= arrow.x[0] <= end
+        below = [x for x, y in zip(line.x, line.y, strict=True) if y <= top]
+        assert not below or below[-1] <= arrow.x[0]
+
+
+@EACH
+@BOTH
+def test_ticks_begin_at_zero_and_are_written_out(sizing: Sizing, lang: Lang) -> None:
+    layout = growth_figure(sizing, lang).layout
+    for axis in (layout.xaxis, layout.yaxis):
+        assert axis.tickvals[0] == 0
+        assert axis.ticktext[0] == "0"
+        assert 2 <= len(axis.tickvals) <= 8
+        assert axis.tickvals[-1] <= axis.range[1]
+        assert all(re.fullmatch(r"\d{1,3}(,\d{3})*(\.\d)?", number) for number in axis.ticktext)
+    assert all(float(tick.replace(",", "")) < 2_500 for tick in layout.yaxis.ticktext)
+
+
+@pytest.mark.parametrize(("end", "most", "expected"), [
+    (9_522, 5, ["0", "2,000", "4,000", "6,000", "8,000"]),
+    (2_100, 5, ["0", "500", "1,000", "1,500", "2,000"]),
+    (2, 5, ["0", "0.5", "1", "1.5"]),
+    (1, 4, ["0", "0.5"]),
+    (100, 5, ["0", "20", "40", "60", "80"]),
+    (0, 5, ["0"]),
+])  # fmt: skip
+def test_ticks(end: float, most: int, expected: list[str]) -> None:
+    assert [words.tick(value) for value in words.ticks(end, most=most)] == expected
+
+
+@pytest.mark.parametrize(("top_bytes", "unit"), [
+    (3 * 1024**4, "TiB"), (1_900 * GIB, "GiB"), (2 * GIB, "GiB"), (GIB, "MiB"), (3_000, "KiB"), (100, "B"),
+])  # fmt: skip
+def test_unit_of_an_axis(top_bytes: float, unit: str) -> None:
+    assert words.unit_of(top_bytes)[0] == unit
+
+
+@EACH
+@BOTH
+def test_one_is_singular_everywhere(sizing: Sizing, lang: Lang) -> None:
+    figure = growth_figure(sizing, lang)
+    said = [trace.name or "" for trace in figure.data] + [a.text for a in figure.layout.annotations]
+    assert not re.search(r"(?<![\d,.])1 (tokens|requests)", " ".join([*said, growth_alt(sizing, lang)]))
+
+
+@BOTH
+def test_the_weights_line_says_whose_cache_exceeds_it(lang: Lang) -> None:
+    names, far = ({t.name for t in growth_figure(sizing, lang).data} for sizing in (SHORT, MILLION))
+    requests = words.requests(50, lang)
+    tokens = growth(SHORT).weights_tokens
+    assert tokens
+    assert text.WEIGHTS_PASSED(lang, bytes="31.2 GiB", requests=requests, tokens=words.tokens(tokens, lang)) in names
+    assert text.WEIGHTS_PASSED_ALWAYS(lang, bytes="31.2 GiB", requests=words.requests(1_000_000, lang)) in far
+
+
+def test_lines_stand_out_on_dark_pages() -> None:
+    for trace in growth_figure(SHORT, "en").data:
+        if trace.mode == "lines":
+            assert trace.line.width >= 2
+            assert all(contrast(trace.line.color, page) >= 3.8 for page in BACKGROUNDS)
 
 
 @BUDGETS
@@ -141,16 +233,39 @@ def test_marked_crossings_lie_on_the_capacity(sizing: Sizing, lang: Lang) -> Non
         assert trace.text == (format_count(trace.x[0]),)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_numbers_at_crossings_keep_apart(lang: Lang) -> None:
-    for sizing in WITH_BUDGET.values():
-        shown = [t for t in growth_figure(sizing, lang).data if t.meta == "crossing" and "text" in t.mode]
-        end = growth(sizing).end_tokens
-        for one, other in itertools.pairwise(shown):
-            assert (other.x[0] - one.x[0]) / end > 0.05
-        for trace in shown:
-            # A number right of its line needs room to the edge, one left of it room to the axis.
-            assert trace.x[0] / end > 0.2 if "left" in trace.textposition else trace.x[0] / end < 0.82
+@BUDGETS
+@BOTH
+@pytest.mark.parametrize(("wide", "tall"), [(290, 225), (740, 280), (1_150, 280)])
+def test_nothing_crosses_a_label(sizing: Sizing, lang: Lang, wide: int, tall: int) -> None:
+    """Measured here with other means than those that placed them: points along each line, in pixels."""
+    figure = growth_figure(sizing, lang)
+    end, top = figure.layout.xaxis.range[1], figure.layout.yaxis.range[1]
+    boxes = []
+    for trace in figure.data:
+        if trace.meta == "crossing" and "text" in trace.mode:
+            up, side = trace.textposition.split()
+            x, y, width = trace.x[0] / end * wide, trace.y[0] / top * tall, 6 * len(trace.text[0])
+            left = {"left": x - 7 - width, "center": x - width / 2, "right": x + 7}[side]
+            boxes.append((left, left + width, *((y + 7, y + 19) if up == "top" else (y - 19, y - 7))))
+    (here,) = (a for a in figure.layout.annotations if words.tokens(sizing.tokens, lang) in a.text)
+    width = 6 * max(len(line) for line in here.text.split("<br>"))
+    x, foot = sizing.tokens / end * wide, here.y * tall
+    boxes.append(
+        (x + 6, x + 6 + width, foot, foot + 28) if here.xanchor == "left" else (x - 6 - width, x - 6, foot, foot + 28)
+    )
+    points = [(x, place) for place in range(tall + 1)]  # the upright
+    for trace in figure.data:
+        if trace.mode == "lines" and None not in trace.y:
+            for (x0, y0), (x1, y1) in itertools.pairwise(zip(trace.x, trace.y, strict=True)):
+                points += [
+                    ((x0 + (x1 - x0) * k / 60) / end * wide, (y0 + (y1 - y0) * k / 60) / top * tall) for k in range(61)
+                ]
+    for left, right, low, high in boxes:
+        assert left >= 0
+        assert right <= wide
+        assert not [(a, b) for a, b in points if left < a < right and low < b < high]
+    for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
+        assert b <= e or f <= a or d <= g or h <= c
 
 
 def test_a_window_bends_the_line_where_the_engine_stops_counting() -> None:
@@ -163,7 +278,7 @@ def test_beyond_the_models_own_maximum_is_shaded(lang: Lang) -> None:
     figure = growth_figure(BEYOND, lang)
     (shade,) = (s for s in figure.layout.shapes if s.type == "rect")
     assert (shade.x0, shade.x1) == (40_960, growth(BEYOND).end_tokens)
-    assert shade.name == text.BEYOND(lang, tokens="40,960")
+    assert shade.name == text.BEYOND(lang, tokens=words.tokens(40_960, lang))
     assert not [s for s in growth_figure(SHORT, lang).layout.shapes if s.type == "rect"]
 
 
@@ -171,7 +286,7 @@ def test_beyond_the_models_own_maximum_is_shaded(lang: Lang) -> None:
 def test_no_line_is_promised_more_than_the_model_can(lang: Lang) -> None:
     line = next(t for t in growth_figure(ONE, lang).data if t.meta == "requests-1")
     assert growth(ONE).asked.fit_tokens > 40_960  # type: ignore[operator]
-    assert line.name == text.FIT_MODEL(lang, requests=text.REQUEST(lang), tokens="40,960")
+    assert line.name == text.FIT_MODEL(lang, requests=text.REQUEST(lang), tokens=words.tokens(40_960, lang))
 
 
 @BOTH
@@ -187,28 +302,36 @@ def test_lines_that_always_or_never_fit_say_so(lang: Lang) -> None:
 @pytest.mark.parametrize("sizing", WITHOUT.values(), ids=WITHOUT)
 def test_without_a_budget_growth_alone_is_drawn(sizing: Sizing, lang: Lang) -> None:
     figure = growth_figure(sizing, lang)
-    assert {(trace.meta or "")[:8] for trace in figure.data} == {"requests", "here"}
+    assert {(trace.meta or "")[:8] for trace in figure.data} <= {"requests", "here", "goes-on"}
     g = growth(sizing)
     assert g.pool_bytes is None
     assert g.weights_bytes is None
     title = text.GROWTH_TITLE if sizing.plan else text.GROWTH_TITLE_CONTENT
-    assert title(lang) in {a.text for a in figure.layout.annotations}
+    unit, _ = words.unit_of(figure.layout.yaxis.range[1] * GIB)
+    assert title(lang, unit=unit) in {a.text for a in figure.layout.annotations}
 
 
 @EACH
 @BOTH
-def test_the_table_holds_each_line_at_each_marked_length(sizing: Sizing, lang: Lang) -> None:
+def test_the_table_holds_each_line_at_each_length_marked_on_it(sizing: Sizing, lang: Lang) -> None:
     g, rows = growth(sizing), growth_rows(sizing, lang)
+    shown = {(row[text.REQUESTS_HEADING(lang)], row[text.TOKENS_HEADING(lang)]): row for row in rows}
+    expected = {(line.requests, n) for line in g.lines for n in (sizing.tokens, line.fit_tokens) if n}
+    if g.weights_tokens:
+        expected.add((g.asked.requests, g.weights_tokens))
+    assert shown.keys() == expected
+    assert len(rows) == len(shown) <= 8  # all of them in sight
     per_engine = {line.requests: line.per_engine for line in g.lines}
-    assert len(rows) == len(g.lines) * len({row[text.TOKENS(lang)] for row in rows})
-    assert sizing.tokens in {row[text.TOKENS(lang)] for row in rows}
-    for row in rows:
-        exact = per_engine[row[text.REQUESTS_HEADING(lang)]] * Fraction(g.bytes_at(row[text.TOKENS(lang)]))
+    for (requests, tokens), row in shown.items():
+        exact = per_engine[requests] * Fraction(g.bytes_at(tokens))
         assert 0 <= row[text.BYTES(lang)] - exact < 1
         if g.pool_bytes is None:
-            assert row[text.FITS(lang)] is None
+            assert text.FITS(lang) not in row
         else:
             assert row[text.FITS(lang)] == (text.YES if exact <= g.pool_bytes else text.NO)(lang)
+            assert row[text.ROOM_GIB(lang)] == round(g.pool_bytes / GIB, 3)
+        if g.weights_bytes is not None:
+            assert row[text.WEIGHTS_GIB(lang)] == round(g.weights_bytes / GIB, 3)
 
 
 @EACH

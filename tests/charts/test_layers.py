@@ -11,6 +11,7 @@ import pytest
 
 from kvviz import catalogue
 from kvviz.charts import layers as strip
+from kvviz.charts import words
 from kvviz.charts.layers import CACHE_COLOURS, cells, layer_rows, layer_strip_svg, strip_svg
 from kvviz.core import cache
 from kvviz.core.cache import LayerCache
@@ -19,7 +20,7 @@ from kvviz.core.units import format_bytes
 from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import charts as text
-from tests.charts.examples import EVERY, SHORT, WINDOWS
+from tests.charts.examples import COMPRESSED, CROSS, EVERY, SHORT, WINDOWS
 
 SVG = "{http://www.w3.org/2000/svg}"
 BF16 = KV_DTYPES["bf16"]
@@ -32,7 +33,11 @@ def parsed(svg: str) -> ET.Element:
 
 
 def drawn_layers(svg: str) -> list[ET.Element]:
-    return parsed(svg).findall(f"{SVG}g[@class='layer']")
+    return parsed(svg).findall(f".//{SVG}g[@class='layer']")
+
+
+def _ratio(layer: cache.Layer) -> int:
+    return next((one.ratio for one in layer if isinstance(one, cache.CompressedAttention)), 0)
 
 
 def width_of(said: str, size: float) -> float:
@@ -56,7 +61,7 @@ def test_one_cell_a_layer_with_its_bytes(sizing: Sizing, lang: Lang, compact: bo
         exact = cache.layer_bytes(layer, sizing.tokens, sizing.kv_dtype)
         assert format_bytes(-(-exact.numerator // exact.denominator)) in title
         assert text.LAYER(lang, layer=index) in title
-        assert text.KINDS[cache.letter(layer)](lang) in title
+        assert text.KINDS[cache.letter(layer)](lang, ratio=_ratio(layer)) in title
 
 
 @pytest.mark.parametrize("model", catalogue.models())
@@ -70,28 +75,83 @@ def test_every_bundled_model_can_be_drawn(model: str) -> None:
 
 @EACH
 @BOTH
-def test_nothing_sticks_out(sizing: Sizing, lang: Lang) -> None:
-    for columns in (16, 32):
-        root = parsed(layer_strip_svg(sizing, lang, columns=columns))
-        _, _, wide, tall = map(float, root.attrib["viewBox"].split())
-        for box in root.iter(f"{SVG}rect"):
-            x, y, width, height = (float(box.attrib[k]) for k in ("x", "y", "width", "height"))
-            assert x >= 0
-            assert y >= 0
-            assert x + width <= wide + 0.01
-            assert y + height <= tall + 0.01
-        for line in root.iter(f"{SVG}text"):
-            x, size, said = float(line.attrib["x"]), float(line.attrib["font-size"]), line.text or ""
-            if line.attrib["text-anchor"] == "start":
-                assert x + width_of(said, size) <= wide, said
-            assert float(line.attrib["y"]) <= tall
+@pytest.mark.parametrize(("columns", "page"), [(16, 340), (16, 736), (32, 700), (32, 1_120), (32, 1_600)])
+def test_nothing_sticks_out(sizing: Sizing, lang: Lang, columns: int, page: int) -> None:
+    root = parsed(layer_strip_svg(sizing, lang, columns=columns))
+    most = re.search(r"max-width:(\d+)px", root.attrib["style"])
+    assert most
+    assert root.attrib["width"] == "100%"
+    wide, tall = min(page, int(most[1])), float(root.attrib["height"])
+
+    def across(of: ET.Element, name: str) -> float:
+        given = of.attrib[name]
+        return float(given[:-1]) / 100 * wide if given.endswith("%") else float(given)
+
+    for box in root.findall(f"{SVG}svg[@viewBox]"):
+        assert across(box, "x") >= 0
+        assert across(box, "x") + across(box, "width") <= wide + 0.01
+        assert 4 <= across(box, "width") <= 40
+        assert float(box.attrib["y"]) + float(box.attrib["height"]) <= tall
+    ends: dict[str, float] = {}
+    legend = [
+        (line, across(box, "x"), float(box.attrib["y"]))
+        for box in root.findall(f"{SVG}svg")
+        if "viewBox" not in box.attrib
+        for line in box.iter(f"{SVG}text")
+    ]
+    for line, x, y in [*((line, 0.0, 0.0) for line in root.findall(f"{SVG}text")), *legend]:
+        x, y = x + across(line, "x"), y + float(line.attrib["y"])
+        length = width_of(line.text or "", float(line.attrib["font-size"]))
+        start = x - length * {"start": 0, "middle": 0.5, "end": 1}[line.attrib["text-anchor"]]
+        assert start >= -1, line.text
+        assert start + length <= wide, line.text
+        assert y <= tall
+        if line.attrib["text-anchor"] == "start":  # what stands side by side does not meet
+            assert start >= ends.get(f"{y}", 0)
+            ends[f"{y}"] = start + length
 
 
 @BOTH
-def test_the_longest_names_fit_beside_each_other(lang: Lang) -> None:
+def test_the_longest_names_fit_on_a_phone(lang: Lang) -> None:
     for letter, kind in text.KINDS.items():
-        said = f"{letter}  {text.KIND_COUNT(lang, count=126, kind=kind(lang))}"
-        assert strip._LEFT + width_of(said, 13) <= strip._LEGEND_WIDE, said
+        said = f"{letter}  {text.KIND_COUNT(lang, count=126, kind=kind(lang, ratio=128))}"
+        assert strip._INDENT + width_of(said, 13) <= 340, said
+
+
+def test_cells_grow_with_the_page_and_few_of_them_stay_small() -> None:
+    def widest(svg: str) -> int:
+        found = re.search(r"max-width:(\d+)px", svg)
+        assert found
+        return int(found[1])
+
+    assert widest(layer_strip_svg(SHORT, "en")) >= 1_120
+    assert widest(layer_strip_svg(CROSS, "en")) <= 400
+
+
+@BOTH
+def test_the_caption_speaks_of_wide_cells_only_beside_others(lang: Lang) -> None:
+    for sizing, wide in ((SHORT, False), (COMPRESSED, False), (WINDOWS, True), (CROSS, True)):
+        said = " ".join(line.text or "" for line in parsed(layer_strip_svg(sizing, lang)).iter(f"{SVG}text"))
+        assert (text.STRIP_WIDE(lang) in said) == wide
+
+
+@BOTH
+def test_two_compressed_kinds_differ_in_name_and_tint(lang: Lang) -> None:
+    root = parsed(layer_strip_svg(COMPRESSED, lang))
+    kinds = root.findall(f".//{SVG}g[@class='kind']")
+    names = {(kind.findtext(f"{SVG}text") or "")[3:].split(" × ")[0] for kind in kinds}
+    assert len(kinds) == len(names) == len({kind[0].attrib["fill"] for kind in kinds}) == 2
+    said = ET.tostring(root, encoding="unicode")
+    assert "4:1" in said
+    assert "128:1" in said
+
+
+def test_a_layer_that_keeps_two_things_has_plain_bands_in_the_legend() -> None:
+    (kind,) = parsed(layer_strip_svg(CROSS, "en")).findall(f".//{SVG}g[@class='kind']")
+    bands = kind.findall(f"{SVG}rect")
+    assert len(bands) == 2
+    assert len({band.attrib["fill"] for band in bands}) == 2
+    assert {(band.attrib["x"], band.attrib["width"]) for band in bands} == {("0", "17")}
 
 
 def test_windows_saturate_and_full_layers_grow() -> None:
@@ -120,7 +180,7 @@ def test_letters_and_widths_tell_what_colours_tell() -> None:
     root = parsed(strip_svg([(full,), (window,), (state,), (state, full), ()], BF16, 16, "en"))
     widths = [
         [float(r.attrib["width"]) for r in group.findall(f"{SVG}rect")[1:]]
-        for group in root.findall(f"{SVG}g[@class='layer']")
+        for group in root.findall(f".//{SVG}g[@class='layer']")
     ]
     assert widths[0][0] > widths[1][0] > widths[2][0]
     assert widths[3] == [widths[2][0], widths[0][0]]
@@ -132,10 +192,10 @@ def test_letters_and_widths_tell_what_colours_tell() -> None:
 @BOTH
 def test_the_legend_counts_the_layers(lang: Lang) -> None:
     root = parsed(layer_strip_svg(WINDOWS, lang))
-    legend = [" ".join(t.text or "" for t in g.iter(f"{SVG}text")) for g in root.findall(f"{SVG}g[@class='kind']")]
+    legend = [" ".join(t.text or "" for t in g.iter(f"{SVG}text")) for g in root.findall(f".//{SVG}g[@class='kind']")]
     assert len(legend) == 2
     assert text.KIND_COUNT(lang, count=52, kind=text.KINDS["w"](lang)) in legend[0]
-    assert text.WINDOW_TOKENS(lang, tokens="1,024") in legend[0]
+    assert text.WINDOW_TOKENS(lang, tokens=words.tokens(1_024, lang)) in legend[0]
     assert text.KIND_COUNT(lang, count=10, kind=text.KINDS["f"](lang)) in legend[1]
     assert root.attrib["role"] == "img"
     assert "62" in root.attrib["aria-label"]

@@ -1,16 +1,20 @@
 """The ledger: its parts add up, and what is missing is shown beyond the card."""
 
 import re
+from bisect import bisect
+from collections import Counter
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 
 from kvviz.charts.ledger import ledger_alt, ledger_figure, ledger_rows, ledger_segments
+from kvviz.charts.style import contrast
 from kvviz.core.units import GIB, format_bytes
 from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import charts as text
-from tests.charts.examples import NO_FIT, SHORT, SPARE, WINDOWS, WITH_BUDGET, WITHOUT
+from tests.charts.examples import NO_FIT, NO_ROOM, SHORT, SPARE, TINY_SHARE, WINDOWS, WITH_BUDGET, WITHOUT
 
 EACH = pytest.mark.parametrize("sizing", WITH_BUDGET.values(), ids=WITH_BUDGET)
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
@@ -28,15 +32,24 @@ def test_what_is_on_the_gpu_adds_up_to_the_gpu(sizing: Sizing) -> None:
 
 
 @EACH
+def test_what_is_beyond_the_gpu_adds_up_to_what_it_lacks(sizing: Sizing) -> None:
+    assert sizing.lacking_bytes is not None
+    beyond = sum(s.value_bytes for s in ledger_segments(sizing) if not s.on_gpu)
+    assert beyond == max(0, sizing.lacking_bytes)
+
+
+@EACH
 def test_terms_are_those_of_the_sizing(sizing: Sizing) -> None:
     budget, terms = sizing.budget, by_term(sizing)
     assert budget is not None
     assert sizing.short_bytes is not None
     assert sizing.request_bytes is not None
-    assert terms["weights"] + terms.get("weights_over", 0) == budget.weights.value_bytes
-    assert terms["activations"] == budget.activations.value_bytes
-    assert terms["graphs"] == budget.graphs.value_bytes
-    assert terms["non_torch"] == budget.non_torch.value_bytes
+    assert terms.get("weights", 0) + terms.get("weights_over", 0) == budget.weights.value_bytes
+    run_time = ("activations", "graphs", "non_torch", "run_time_short")
+    estimates = (budget.activations, budget.graphs, budget.non_torch)
+    assert sum(terms.get(term, 0) for term in run_time) == sum(e.value_bytes for e in estimates)
+    if "run_time_short" not in terms:
+        assert [terms[term] for term in run_time[:3]] == [e.value_bytes for e in estimates]
     assert terms["outside"] == budget.outside_bytes
     per_gpu = -(-sizing.scenario.sequences // sizing.engines) * sizing.request_bytes
     assert terms.get("cache_needed", 0) + terms.get("cache_short", 0) == per_gpu
@@ -52,40 +65,108 @@ def test_weights_that_do_not_fit_stick_out() -> None:
     assert [s.term for s in ledger_segments(NO_FIT) if not s.on_gpu] == ["weights_over", "cache_short"]
 
 
+def test_run_time_that_does_not_fit_is_not_called_weights() -> None:
+    budget, terms = NO_ROOM.budget, by_term(NO_ROOM)
+    assert budget is not None
+    assert budget.weights.value_bytes < budget.requested_bytes < budget.requested_bytes - budget.available_bytes
+    assert terms["weights"] == budget.weights.value_bytes
+    assert terms["run_time_short"] == -budget.available_bytes
+    assert "weights_over" not in terms
+    assert text.VERDICT_NO_ROOM("en", short="", need="")[:20] in ledger_alt(NO_ROOM, "en")
+    assert text.VERDICT_WEIGHTS("en", short="", need="")[:20] in ledger_alt(NO_FIT, "en")
+
+
+def test_a_share_too_small_even_for_the_run_time() -> None:
+    terms = by_term(TINY_SHARE)
+    assert TINY_SHARE.budget is not None
+    assert terms["weights_over"] == TINY_SHARE.budget.weights.value_bytes
+    assert terms["run_time_short"] > 0
+
+
+@BOTH
+def test_the_cache_is_called_needed_only_where_all_of_it_fits(lang: Lang) -> None:
+    named = {key: {s.term: s for s in ledger_segments(sizing)} for key, sizing in WITH_BUDGET.items()}
+    assert named["spare"]["cache_needed"].label == text.CACHE_NEEDED
+    short = named["short"]["cache_needed"]
+    assert short.label == text.CACHE_THAT_FITS
+    assert "50 GiB" in short.source(lang)
+    said = [one for bar in ledger_figure(SHORT, lang).data for one in (bar.name, bar.hovertemplate)]
+    said += [row[text.PART(lang)] for row in ledger_rows(SHORT, lang)]
+    assert sum(text.CACHE_THAT_FITS(lang) in one for one in said) == 3
+    assert not any(text.CACHE_NEEDED(lang) in one for one in said)
+    assert f"{text.CACHE_THAT_FITS(lang)} {format_bytes(short.value_bytes)}" in ledger_alt(SHORT, lang)
+
+
 @EACH
 @BOTH
 def test_the_bar_draws_exactly_the_parts(sizing: Sizing, lang: Lang) -> None:
     assert sizing.budget is not None
     figure = ledger_figure(sizing, lang)
-    drawn = {bar.meta: bar.x[0] * GIB for bar in figure.data}
+    card = sizing.budget.device_bytes / GIB
+    total = sum(bar.x[0] for bar in figure.data)
+    drawn = Counter[str]()
+    for bar in figure.data:
+        drawn[bar.meta] += bar.x[0] * GIB
     terms = by_term(sizing)
-    assert drawn.pop("engine") == terms.pop("graphs") + terms.pop("non_torch")
-    assert drawn == terms
+    if engine := terms.pop("graphs", 0) + terms.pop("non_torch", 0):
+        terms["engine"] = engine
+    gap = drawn.pop("break", 0)
+    assert drawn.keys() == terms.keys()
+    beyond = {s.term for s in ledger_segments(sizing) if not s.on_gpu}
+    for term in terms.keys() - beyond:
+        assert drawn[term] == pytest.approx(terms[term])
+    lacking = sum(terms[term] for term in beyond) / GIB
+    # What is short is never drawn longer than the card, so that the card's parts stay readable.
+    assert total == pytest.approx(card + min(lacking, card))
+    if lacking <= card:
+        assert not gap
+        assert all(drawn[term] == pytest.approx(terms[term]) for term in beyond)
+        assert not any(text.NOT_TO_SCALE(lang) == a.text for a in figure.layout.annotations)
+    else:
+        assert gap > 0
+        assert any(text.NOT_TO_SCALE(lang) == a.text for a in figure.layout.annotations)
+        assert max(figure.layout.xaxis.tickvals) <= card
     assert figure.layout.barmode == "stack"
-    edge = figure.layout.shapes[0]
-    assert edge.x0 == edge.x1 == sizing.budget.device_bytes / GIB
-    assert figure.layout.xaxis.range == (0, pytest.approx(sum(b.x[0] for b in figure.data)))
+    edge = next(shape for shape in figure.layout.shapes if shape.y1 == 1.06)
+    assert edge.x0 == edge.x1 == card
+    assert figure.layout.xaxis.range == (0, pytest.approx(total))
+    assert figure.layout.xaxis.ticktext[0] == "0"
 
 
 @EACH
 @BOTH
-def test_no_text_in_narrow_parts(sizing: Sizing, lang: Lang) -> None:
+def test_no_text_in_narrow_parts_and_none_on_a_bare_pattern(sizing: Sizing, lang: Lang) -> None:
     figure = ledger_figure(sizing, lang)
     total = sum(bar.x[0] for bar in figure.data)
+    edges = list(accumulate((bar.x[0] for bar in figure.data), initial=0.0))
     for bar in figure.data:
-        assert not bar.text[0] or bar.x[0] >= 0.12 * total
-        # The browser hides a value that does not fit; the legend has it in any case.
-        assert bar.showlegend is False or format_bytes(round(bar.x[0] * GIB)) in bar.name
-    assert figure.layout.uniformtext.mode == "hide"
+        assert bar.text is None
+        if bar.showlegend is not False:
+            segment = next(s for s in ledger_segments(sizing) if s.term == bar.meta or bar.meta == "engine")
+            assert bar.meta == "engine" or format_bytes(segment.value_bytes) in bar.name
+    for label in figure.layout.annotations:
+        if label.bgcolor is None:
+            assert label.yref == "paper"
+            continue
+        assert contrast(label.bgcolor, label.font.color) >= 7
+        place = bisect(edges, label.x) - 1
+        assert figure.data[place].x[0] >= 0.18 * total
+        assert label.x == pytest.approx((edges[place] + edges[place + 1]) / 2)
 
 
 @BOTH
 def test_what_is_missing_is_written_above_the_bar(lang: Lang) -> None:
     def notes(sizing: Sizing) -> str:
-        return " ".join(a.text for a in ledger_figure(sizing, lang).layout.annotations)
+        return " ".join(a.text for a in ledger_figure(sizing, lang).layout.annotations if a.bgcolor is None)
 
     assert SHORT.short_bytes is not None
-    assert text.SHORT(lang, bytes=format_bytes(SHORT.short_bytes)) in notes(SHORT)
+    assert text.SHORT(lang, need="50 GiB", short=format_bytes(SHORT.short_bytes)) in notes(SHORT)
+    for sizing in (NO_FIT, NO_ROOM):
+        assert sizing.lacking_bytes is not None
+        assert sizing.short_bytes is not None
+        assert sizing.lacking_bytes > sizing.short_bytes
+        lacking, short = format_bytes(sizing.lacking_bytes), format_bytes(sizing.short_bytes)
+        assert text.SHORT_WITH_CACHE(lang, short=lacking, cache=short) in notes(sizing)
     assert "79.6 GiB" in notes(SPARE)
     assert "GiB" not in notes(SPARE).replace("79.6 GiB", "")
 
@@ -95,12 +176,13 @@ def test_spare_and_missing_look_like_nothing_else() -> None:
         bar.meta: (bar.marker.color, bar.marker.pattern.shape, bar.marker.pattern.fillmode)
         for sizing in WITH_BUDGET.values()
         for bar in ledger_figure(sizing, "en").data
-        if bar.meta != "remainder"
+        if bar.meta not in {"remainder", "break"}
     }
     assert set(look) == {
         "weights", "activations", "engine", "outside", "cache_needed", "cache_spare", "cache_short", "weights_over",
+        "run_time_short",
     }  # fmt: skip
-    lines = {"cache_short": "kv", "weights_over": "weights"}  # these two differ in the colour of their lines
+    lines = {"cache_short": 1, "weights_over": 2, "run_time_short": 3}  # these differ in the colour of their lines
     assert len({(*value, lines.get(term)) for term, value in look.items()}) == len(look)
 
 
@@ -119,8 +201,33 @@ def test_the_table_has_the_same_rows(sizing: Sizing, lang: Lang) -> None:
 def test_what_rests_on_an_estimate_says_so() -> None:
     basis = {s.term: s.basis for s in ledger_segments(SPARE)}
     assert basis["weights"] == basis["outside"] == basis["cache_needed"] == "exact"
-    assert basis["activations"] == basis["cache_spare"] != "exact"
-    assert {s.term: s.basis for s in ledger_segments(SHORT)}["cache_short"] != "exact"
+    assert basis["activations"] in {"measured", "assumed"}
+    for sizing in WITH_BUDGET.values():
+        for segment in ledger_segments(sizing):  # sums and differences are nobody's measurements
+            if segment.term in {"remainder", "cache_spare", "cache_short", "weights_over", "run_time_short"}:
+                assert segment.basis == "estimated"
+    assert next(s for s in ledger_segments(SHORT) if s.term == "cache_needed").basis == "estimated"
+    assert next(s for s in ledger_segments(NO_FIT) if s.term == "weights").basis == "estimated"
+
+
+def test_what_follows_from_exact_terms_is_exact() -> None:
+    assert SPARE.budget is not None
+    exact = {
+        term: replace(getattr(SPARE.budget, term), basis="exact") for term in ("activations", "graphs", "non_torch")
+    }
+    sizing = replace(SPARE, budget=replace(SPARE.budget, **exact))
+    assert {s.basis for s in ledger_segments(sizing)} == {"exact"}
+
+
+@EACH
+@BOTH
+def test_sources_of_the_ledgers_own_rows_are_short(sizing: Sizing, lang: Lang) -> None:
+    assert sizing.budget is not None
+    given = {e.source(lang) for e in (sizing.budget.weights, sizing.budget.activations, sizing.budget.graphs)}
+    for row in ledger_rows(sizing, lang):
+        assert list(row)[-1] == text.SOURCE(lang)
+        if row[text.PART(lang)] != text.NON_TORCH(lang) and row[text.SOURCE(lang)] not in given:
+            assert len(row[text.SOURCE(lang)]) <= 72
 
 
 @EACH
@@ -131,9 +238,12 @@ def test_the_words_hold_the_numbers(sizing: Sizing, lang: Lang) -> None:
     said = set(re.findall(r"[\d.,]*\d [KMGT]?i?B", alt))
     assert format_bytes(sizing.budget.device_bytes) in said
     terms = by_term(sizing)
-    engine = terms.pop("graphs") + terms.pop("non_torch")
+    engine = terms.pop("graphs", 0) + terms.pop("non_torch", 0)
     terms.pop("remainder", None)
-    assert {format_bytes(count) for count in (*terms.values(), engine)} <= said
+    assert {format_bytes(count) for count in (*terms.values(), engine) if count} <= said
+    assert sizing.lacking_bytes is not None
+    assert format_bytes(abs(sizing.lacking_bytes)) in said
+    assert not re.search(r"(?<![\d,.])1 (tokens|requests)", alt)
     assert sizing.budget.device.name in alt
     assert "{" not in alt
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import plotly.graph_objects as go
 import pytest
 
-from kvviz.charts.layers import CACHE_COLOURS
+from kvviz.charts.layers import _COMPRESSED_MORE, CACHE_COLOURS
 from kvviz.charts.style import BACKGROUNDS, COLOURS, PATTERNS, PLOTLY_CONFIG, RULE, contrast, fill, hollow, lay_out
 
 
@@ -14,7 +14,7 @@ def test_contrast_is_wcags() -> None:
     assert contrast("#767676", "#FFFFFF") == contrast("#FFFFFF", "#767676") == pytest.approx(4.54, abs=0.01)
 
 
-@pytest.mark.parametrize("colour", sorted({*COLOURS.values(), *CACHE_COLOURS.values(), RULE}))
+@pytest.mark.parametrize("colour", sorted({*COLOURS.values(), *CACHE_COLOURS.values(), _COMPRESSED_MORE, RULE}))
 @pytest.mark.parametrize("background", BACKGROUNDS)
 def test_every_colour_stands_out_on_every_background(colour: str, background: str) -> None:
     assert contrast(colour, background) >= 3
