@@ -16,6 +16,8 @@ from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as text
 
 HEIGHT = 250
+LEGEND_WIDTH, LEGEND_FONT = 124, 11
+"""Of an entry, in pixels: two of them, with their swatches, stand beside each other on a phone."""
 
 _INSIDE_FRACTION = 0.18
 """A segment narrower than this share of the bar carries no text: on a phone a value would stick out."""
@@ -183,8 +185,8 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             )
         start += width
     lay_out(figure, height=HEIGHT, top=46 if beyond else 28)
-    figure.update_layout(barmode="stack", bargap=0, legend={"entrywidth": 120})
-    values = ticks(total) if shrunk == 1 else ticks(card, most=4)
+    figure.update_layout(barmode="stack", bargap=0, legend={"entrywidth": LEGEND_WIDTH, "font": {"size": LEGEND_FONT}})
+    values = ticks(total) if shrunk == 1 else ticks(card, most=3)
     figure.update_xaxes(
         range=[0, total],
         tickvals=values,

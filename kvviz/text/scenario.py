@@ -4,11 +4,11 @@ from kvviz.text.base import Text
 
 WHOLE = Text(
     en="{field}: give a whole number from {low} to {high}, not “{shown}”.",
-    ja="{field}: {low} 〜 {high} の整数を指定してください（入力値: 「{shown}」）。",
+    ja="{field}: {low}～{high} の整数を指定してください（入力値：「{shown}」）。",
 )
 NUMBER = Text(
     en="{field}: give a number from {low} to {high}, not “{shown}”.",
-    ja="{field}: {low} 〜 {high} の数値を指定してください（入力値: 「{shown}」）。",
+    ja="{field}: {low}～{high} の数値を指定してください（入力値：「{shown}」）。",
 )
 TOKENS = Text(
     en="“{shown}” is not a number of tokens. Write it as 131072, 131,072 or 128k (k = 1,024).",
@@ -16,21 +16,21 @@ TOKENS = Text(
 )
 CHOICE = Text(
     en="{field}: choose one of {choices}, not “{shown}”.",
-    ja="{field}: {choices} のいずれかを選んでください（入力値: 「{shown}」）。",
+    ja="{field}: {choices} のいずれかを選んでください（入力値：「{shown}」）。",
 )
 MODEL = Text(
     en="model: give a Hub id such as Qwen/Qwen3-8B, or a name of up to {limit} letters, digits, spaces and"
     " . _ - + / ( ), not “{shown}”.",
     ja="model: Qwen/Qwen3-8B のような Hub の ID か、{limit} 文字以内の名前（文字、数字、空白、. _ - + / ( )）を"
-    "指定してください（入力値: 「{shown}」）。",
+    "指定してください（入力値：「{shown}」）。",
 )
 GPU = Text(
     en="gpu: give a GPU id such as h100-80gb, or leave it empty for no GPU, not “{shown}”.",
-    ja="gpu: h100-80gb のような GPU の ID を指定するか、GPU なしの場合は空にしてください（入力値: 「{shown}」）。",
+    ja="gpu: h100-80gb のような GPU の ID を指定するか、GPU なしの場合は空にしてください（入力値：「{shown}」）。",
 )
 REVISION = Text(
     en="revision: give a revision of up to {limit} letters, digits and . _ : -, not “{shown}”.",
-    ja="revision: {limit} 文字以内のリビジョン（英数字と . _ : -）を指定してください（入力値: 「{shown}」）。",
+    ja="revision: {limit} 文字以内のリビジョン（英数字と . _ : -）を指定してください（入力値：「{shown}」）。",
 )
 CONFIG = Text(
     en="config: this is not a config as a kvviz link carries it (at most {limit} characters of base64url).",
@@ -38,20 +38,20 @@ CONFIG = Text(
 )
 NO_TOKENS = Text(
     en="input: a request needs at least one token, but input and output are both 0.",
-    ja="input: リクエストには 1 トークン以上が必要ですが、input と output がどちらも 0 です。",
+    ja="input: リクエストには 1 トークン以上が必要ですが、入力と出力がどちらも 0 です。",
 )
 TOO_MANY_TOKENS = Text(
     en="{field}: input + output is {tokens} tokens; at most {high} can be asked for.",
-    ja="{field}: input + output が {tokens} トークンです。{high} 以下にしてください。",
+    ja="{field}: 入力 + 出力が {tokens} トークンです。{high} 以下にしてください。",
 )
 BELOW_TOKENS = Text(
     en="max_model_len: {shown} is shorter than the longest request (input + output = {tokens}); the engine would refuse"
     " it.",
-    ja="max_model_len: {shown} は最長のリクエスト（input + output = {tokens}）より短いため、エンジンが受け付けません。",
+    ja="max_model_len: {shown} は最長のリクエスト（入力 + 出力 = {tokens}）より短いため、エンジンが受け付けません。",
 )
 TP = Text(
     en="tp: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
-    ja="tp: {gpus} 台の GPU を {shown} 台ずつに分けられません。{choices} のいずれかを選んでください。",
+    ja="tp: {gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} のいずれかを選んでください。",
 )
 UNKNOWN_FIELD = Text(
     en="“{shown}”: kvviz has no setting of this name; it was left out.",
@@ -71,5 +71,5 @@ NEWER = Text(
     ja="v: このリンクは別のバージョンの kvviz で作られています（「{shown}」、このバージョンは {version}）。"
     "理解できる範囲で読み取ります。",
 )
-USED_INSTEAD = Text(en="{why} {used} is used instead.", ja="{why}代わりに {used} を使います。")
+USED_INSTEAD = Text(en="{why} Used instead: {used}.", ja="{why}代わりに {used} を使います。")
 EMPTY = Text(en="nothing", ja="空の値")

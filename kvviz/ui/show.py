@@ -137,8 +137,16 @@ def notes(of: Iterable[Note], lang: Lang) -> None:
 def rejected(lang: Lang) -> None:
     """What the link that was opened says and cannot be used."""
     if messages := state.rejected():
-        told = "\n".join(f"- {plain(message(lang))}" for message in messages)
+        told = "\n".join(f"- {plain(_labelled(message(lang), lang))}" for message in messages)
         st.warning(f"{text.LINK_REJECTED(lang)}\n\n{told}", icon=":material/link_off:")
+
+
+def _labelled(sentence: str, lang: Lang) -> str:
+    """``sentence`` with the setting it begins with called as its control is."""
+    field, colon, rest = sentence.partition(": ")
+    if not colon or field not in text.LABELS:
+        return sentence
+    return f"{text.LABELS[field](lang)}{'：' if lang == 'ja' else ': '}{rest}"
 
 
 def error_line(answered: Answer, field: str, lang: Lang) -> str:
@@ -146,7 +154,8 @@ def error_line(answered: Answer, field: str, lang: Lang) -> str:
     used = getattr(answered.scenario, field)
     value = format_count(used) if isinstance(used, int) else text.AUTO(lang) if used is None else used
     gap = "" if lang == "ja" else " "
-    return f"{answered.errors[field](lang)}{gap}{text.USED_INSTEAD(lang, value=value)}"
+    # The message stands under the control, whose label says which setting it is.
+    return f"{answered.errors[field](lang).removeprefix(f'{field}: ')}{gap}{text.USED_INSTEAD(lang, value=value)}"
 
 
 def out_of_sight(answered: Answer, lang: Lang, *, everything: bool) -> None:

@@ -8,7 +8,8 @@ from itertools import accumulate
 
 import pytest
 
-from kvviz.charts.ledger import ledger_alt, ledger_figure, ledger_rows, ledger_segments
+from kvviz.charts.labels import text_width
+from kvviz.charts.ledger import LEGEND_FONT, LEGEND_WIDTH, ledger_alt, ledger_figure, ledger_rows, ledger_segments
 from kvviz.charts.style import contrast
 from kvviz.core.units import GIB, format_bytes
 from kvviz.sizing import Sizing
@@ -152,6 +153,16 @@ def test_no_text_in_narrow_parts_and_none_on_a_bare_pattern(sizing: Sizing, lang
         place = bisect(edges, label.x) - 1
         assert figure.data[place].x[0] >= 0.18 * total
         assert label.x == pytest.approx((edges[place] + edges[place + 1]) / 2)
+
+
+@EACH
+@BOTH
+def test_two_legend_entries_stand_beside_each_other_on_a_phone(sizing: Sizing, lang: Lang) -> None:
+    assert 2 * (LEGEND_WIDTH + 40) <= 330
+    for bar in ledger_figure(sizing, lang).data:
+        if bar.showlegend:
+            for line in bar.name.split("<br>"):
+                assert text_width(line) * LEGEND_FONT / 12 <= LEGEND_WIDTH
 
 
 @BOTH

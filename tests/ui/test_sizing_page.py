@@ -235,7 +235,7 @@ def test_a_parameter_given_twice_is_told() -> None:
     app = AppTest.from_file(str(MAIN), default_timeout=30)
     app.query_params["input"] = ["100", "200"]
     app.run()
-    assert any("input" in w.value for w in app.warning)
+    assert any("Input tokens" in w.value for w in app.warning)
 
 
 CONFIG = {
