@@ -68,7 +68,8 @@ def three_numbers(sizing: Sizing, engine: str) -> tuple[tuple[Text, int, Message
             "blocks": total if len(by_group) == 1 else f"{' + '.join(f'{n:,}' for n in by_group)} = {total}",
             "block_bytes": format_bytes(plan.pool_block_bytes),
         }
-        rows.append((text.RESERVATION, sizing.request_bytes, Message(text.RESERVATION_WHY, {**values, **blocks})))
+        reservation = text.RESERVATION_WHY if len(by_group) == 1 else text.RESERVATION_WHY_GROUPS
+        rows.append((text.RESERVATION, sizing.request_bytes, Message(reservation, {**values, **blocks})))
         rows.append((text.HELD, sizing.held_bytes, Message(text.HELD_WHY, values)))
     if sizing.budget is not None:
         pool = {"blocks": f"{sizing.budget.pool_blocks:,}"}

@@ -48,8 +48,12 @@ CONTENT_WHY = Text(
 )
 RESERVATION = Text("Reservation", "確保量")
 RESERVATION_WHY = Text(
+    "What {engine} counts one such request as on one GPU: {blocks} pool blocks, {block_bytes} each.",
+    "{engine} が GPU 1 基で 1 リクエストとして計上する量です。プールのブロック {blocks} 個、1 個 {block_bytes} です。",
+)
+RESERVATION_WHY_GROUPS = Text(
     "What {engine} counts one such request as on one GPU: "
-    "{blocks} pool blocks (by group of layers), {block_bytes} each.",
+    "{blocks} pool blocks, by group of layers, {block_bytes} each.",
     "{engine} が GPU 1 基で 1 リクエストとして計上する量です。"
     "プールのブロック {blocks} 個（層のグループごと）、1 個 {block_bytes} です。",
 )

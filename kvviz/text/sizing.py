@@ -36,12 +36,12 @@ TOKENS_SUM = Text(
     "Longest request: {input} + {output} = **{tokens} tokens**",
     "最長のリクエスト：{input} + {output} = **{tokens} トークン**",
 )
-SEQUENCES = Text("Requests in flight at peak", "同時リクエスト数（ピーク）")
+SEQUENCES = Text("Requests in flight at peak", "同時リクエスト数")
 SEQUENCES_HELP = Text(
     "Requests being answered at the same moment, at the busiest time. Cache is held until a request ends.",
-    "最も混む時間帯に、同時に処理中のリクエスト数です。キャッシュはリクエストが終わるまで保持されます。",
+    "ピーク時に、同時に処理中のリクエスト数です。キャッシュはリクエストが終わるまで保持されます。",
 )
-KV_DTYPE = Text("KV cache type", "KV キャッシュのデータ型")
+KV_DTYPE = Text("KV cache type", "KV キャッシュの型")
 KV_DTYPE_HELP = Text(
     "The type of cached keys and values, apart from the type of the weights. auto follows the model.",
     "キャッシュする K と V のデータ型です。重みのデータ型とは別の設定です。auto はモデルに従います。",
