@@ -147,7 +147,7 @@ LOG_LINE = Text(
 LEDGER = Text(en="One GPU", ja="GPU 1 台")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
 DEVICE_NOTE = Text(en="as the driver reports it", ja="ドライバーの報告値")
-OUTSIDE = Text(en="outside the fraction", ja="割合の外")
+OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")
 OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（割合 {fraction}）")
 WEIGHTS = Text(en="weights", ja="重み")
 ACTIVATIONS = Text(en="activations", ja="活性化")

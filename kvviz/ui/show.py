@@ -119,11 +119,15 @@ def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: s
 
 
 def table(rows: Sequence[Mapping[str, Any]], *, key: str, lang: Lang) -> None:
-    """The rows under a chart, folded."""
+    """The rows under a chart, folded; long sentences wrap."""
     with st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact"):
-        exact = {name: st.column_config.NumberColumn(format="localized") for name in rows[0]} if rows else {}
-        numbers = {n: c for n, c in exact.items() if all(isinstance(row[n], int | float) for row in rows)}
-        st.dataframe(list(rows), hide_index=True, column_config=numbers)
+        st.table([{name: _cell(value) for name, value in row.items()} for row in rows], border="horizontal")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int | float) else plain(str(value))
 
 
 def notes(of: Iterable[Note], lang: Lang) -> None:
