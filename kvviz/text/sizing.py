@@ -119,50 +119,7 @@ PASTE_PRIVACY = Text(
 PASTED_NAME = Text("pasted config", "貼り付けた config")
 PASTE_EMPTY = Text("Paste the text of a config.json first.", "先に config.json の内容を貼り付けてください。")
 
-# Answer: a head with the number, then the rest of the sentence
-FIT_ONE = Text("It fits", "収まります")
-FIT_ALL = Text("All {needed} fit at once", "{needed} 件すべてが同時に収まります")
-FIT_SOME = Text("{fit} of {needed} fit at once", "同時に収まるのは {needed} 件中 {fit} 件です")
-FIT_NONE = Text("Not even one of {needed} fits", "{needed} 件のうち 1 件も収まりません")
-FIT_HELD = Text(
-    "{needed} fit unless many long prompts arrive together",
-    "長いプロンプトが同時に多数届かなければ {needed} 件収まります",
-)
-ANSWER_WHERE = Text(
-    "on {gpus} × {gpu}{engines}, every request at {tokens} tokens, {engine}.",
-    "{gpus} × {gpu}{engines}、各リクエスト {tokens} トークン、{engine}。",
-)
-ENGINES = Text(" ({count} engines of {tp})", "（{tp} 基ずつのエンジン {count} 個）")
-SHORT = Text("**{bytes} short** per GPU.", "GPU あたり **{bytes} 不足**しています。")
-SPARE = Text("**{bytes} to spare** per GPU.", "GPU あたり **{bytes} の余裕**があります。")
-CERTAIN = Text(
-    "**{fit} are certain**: when all arrive at full length, {bytes} are missing per GPU.",
-    "**確実なのは {fit} 件**です。全件が同時に最長で届くと、GPU あたり {bytes} 不足します。",
-)
-WEIGHTS_TOO_LARGE = Text("The weights alone do not fit", "重みだけでメモリを超えます")
-NO_ROOM = Text(
-    "Weights and run time leave no room for a cache", "重みと実行時メモリだけで、キャッシュの余地がありません"
-)
-NO_START = Text("{engine} would not start", "{engine} は起動できません")
-NO_START_REST = Text(
-    "on {gpus} × {gpu}: one request of {tokens} tokens needs {need}, more than the {pool} left for the cache.",
-    "{gpus} × {gpu} では、{tokens} トークンの 1 リクエストに {need} 必要ですが、キャッシュに残るのは {pool} です。",
-)
-NEED = Text("{bytes} of KV cache", "KV キャッシュ {bytes}")
-NO_WEIGHTS = Text(
-    "for {needed} requests at {tokens} tokens. "
-    "Type the weights, which are not known, under More settings to see how many fit.",
-    "{tokens} トークンのリクエスト {needed} 件分です。重みが不明なため、詳細設定に入力すると収まる件数がわかります。",
-)
-CHOOSE_GPU = Text(
-    "for {needed} requests at {tokens} tokens. Choose a GPU to see how many fit.",
-    "{tokens} トークンのリクエスト {needed} 件分です。GPU を選ぶと収まる件数がわかります。",
-)
-NO_PLAN = Text(
-    "for {needed} requests at {tokens} tokens: content only, without what an engine sets aside.",
-    "{tokens} トークンのリクエスト {needed} 件分の実データ量です。エンジンの確保量は含みません。",
-)
-
+# Facts under the answer
 FACT_AT_ONCE = Text("At once", "同時に収まる数")
 FACT_AT_ONCE_HELP = Text(
     "Counted: what the engine is sure of when every request has this length. Held: what fits while all of them decode.",

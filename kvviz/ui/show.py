@@ -11,7 +11,6 @@ from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Note
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import devices
-from kvviz.engines import vllm
 from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
@@ -19,14 +18,21 @@ from kvviz.text import explain as why
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 from kvviz.ui.answer import Answer
+from kvviz.verdict import ENGINE, Outcome, short_name
+from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
-ENGINE = f"vLLM {vllm.VERSION}"
 GRAVE = frozenset({"context-beyond-model", "revision-differs", "more-than-max-num-seqs"})
 """Notes that stand right under the sentence, because it would mislead without them."""
 ELSEWHERE = frozenset({"max-tokens-beyond-model", "startup-fails", "weights-do-not-fit", "no-room-for-cache"})
 """Notes on numbers that the page does not show, or that its sentence says already."""
-VERDICTS = {"yes": ":green[:material/check_circle:]", "held-only": ":orange[◐]", "no": ":red[:material/cancel:]"}
+MARKS: Mapping[Outcome, str] = {
+    "yes": ":green[:material/check_circle:]",
+    "held-only": ":orange[◐]",
+    "no": ":red[:material/cancel:]",
+    "asks": ":orange[:material/help:]",
+    "content": ":blue[:material/info:]",
+}
 
 
 def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
@@ -40,39 +46,8 @@ def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
 
 def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
     """Verdict mark, the head of the sentence with its number, and the rest of it."""
-    scenario, budget, plan = sizing.scenario, sizing.budget, sizing.plan
-    needed, tokens = format_count(scenario.sequences), format_count(sizing.tokens)
-    if budget is None or plan is None or sizing.max_sequences_counted is None:
-        each = sizing.content_bytes if sizing.request_bytes is None else sizing.request_bytes
-        values = {"needed": needed, "tokens": tokens}
-        head = text.NEED(lang, bytes=format_bytes(scenario.sequences * each))
-        if plan is None:
-            return ":blue[:material/info:]", head, text.NO_PLAN(lang, **values)
-        return ":orange[:material/help:]", head, (text.NO_WEIGHTS if scenario.gpu else text.CHOOSE_GPU)(lang, **values)
-    where = {"gpus": format_count(scenario.gpus), "gpu": gpu_name(scenario, lang), "tokens": tokens}
-    side_by_side = text.ENGINES(lang, count=sizing.engines, tp=plan.tp) if sizing.engines > 1 else ""
-    sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=ENGINE, **where)
-    lacking = sizing.lacking_bytes or 0
-    tail = (text.SHORT if lacking > 0 else text.SPARE)(lang, bytes=format_bytes(abs(lacking)))
-    mark = VERDICTS[sizing.fits or "no"]
-    if budget.available_bytes <= 0:
-        head = (text.WEIGHTS_TOO_LARGE if budget.weights.value_bytes > budget.requested_bytes else text.NO_ROOM)(lang)
-    elif sizing.starts is False:
-        longest = format_count(budget.longest_tokens)
-        need = format_bytes(plan.request_bytes(budget.longest_tokens))
-        values = where | {"tokens": longest, "need": need, "pool": format_bytes(budget.pool_bytes)}
-        return mark, text.NO_START(lang, engine=ENGINE), text.NO_START_REST(lang, **values)
-    elif sizing.fits == "yes":
-        head = text.FIT_ALL(lang, needed=needed) if scenario.sequences > 1 else text.FIT_ONE(lang)
-    elif sizing.fits == "held-only":
-        head = text.FIT_HELD(lang, needed=needed)
-        counted = format_count(sizing.max_sequences_counted)
-        tail = text.CERTAIN(lang, fit=counted, bytes=format_bytes(lacking))
-    elif sizing.max_sequences_counted:
-        head = text.FIT_SOME(lang, fit=format_count(sizing.max_sequences_counted), needed=needed)
-    else:
-        head = text.FIT_NONE(lang, needed=needed)
-    return mark, head, f"{sentence}{'' if lang == 'ja' else ' '}{tail}"
+    said = answer_in_words(sizing, lang)
+    return MARKS[said.outcome], said.head, said.rest
 
 
 def verdict(sizing: Sizing, lang: Lang) -> None:
@@ -248,7 +223,7 @@ def summary(scenario: Scenario, lang: Lang) -> str:
 def gpu_name(scenario: Scenario, lang: Lang) -> str:
     """The GPU as people call it; an id nobody knows is shown as it is."""
     known = {d.id: d.name for d in devices()}
-    return known.get(scenario.gpu, scenario.gpu).removeprefix("NVIDIA ") or text.NO_GPU(lang)
+    return short_name(known.get(scenario.gpu, scenario.gpu)) or text.NO_GPU(lang)
 
 
 def source_line(sizing: Sizing, link: str, lang: Lang) -> str:

@@ -14,7 +14,7 @@ from kvviz.links import pack_config
 from kvviz.resolve import resolve
 from kvviz.scenario import FIELDS, Scenario, to_query
 from kvviz.sizing import Sizing, size
-from kvviz.text import LANGUAGES, Lang
+from kvviz.text import LANGUAGES, Lang, verdict
 from kvviz.text import sizing as text
 from kvviz.ui import show
 
@@ -204,10 +204,10 @@ def test_typed_weights_belong_to_their_model() -> None:
 @pytest.mark.parametrize(
     ("query", "head"),
     [
-        ({"model": "deepseek-ai/DeepSeek-R1"}, text.WEIGHTS_TOO_LARGE("en")),
-        ({"model": "google/gemma-3-27b-it", "memory_fraction": "0.7"}, text.NO_ROOM("en")),
+        ({"model": "deepseek-ai/DeepSeek-R1"}, verdict.WEIGHTS_TOO_LARGE("en")),
+        ({"model": "google/gemma-3-27b-it", "memory_fraction": "0.7"}, verdict.NO_ROOM("en")),
         ({"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "l4", "max_model_len": "131072"}, "would not start"),
-        ({"model": "Qwen/Qwen3-0.6B", "sequences": "1"}, text.FIT_ONE("en")),
+        ({"model": "Qwen/Qwen3-0.6B", "sequences": "1"}, verdict.FIT_ONE("en")),
     ],
     ids=["weights", "no room", "start", "one"],
 )
@@ -270,7 +270,7 @@ def test_a_pasted_config_is_used_and_travels_in_the_link() -> None:
     assert sentence(again) == sentence(app)
     app.text_input(key="weights_gib").input("4.0").run()
     assert not app.error
-    assert text.FIT_ALL("en", needed=50) in sentence(app)
+    assert verdict.FIT_ALL("en", needed=50) in sentence(app)
 
 
 def test_one_can_leave_a_pasted_config_and_come_back() -> None:
