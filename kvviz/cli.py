@@ -32,6 +32,8 @@ from kvviz.text import cli as text
 BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
 _STDIN: Final = "-"
+_LENGTHS: Final = ("input", "passages", "output")
+"""What ``--tokens`` stands for."""
 _NOT_WRITTEN: Final = 74
 """EX_IOERR of sysexits.h: there is an answer and nowhere to put it."""
 
@@ -166,9 +168,9 @@ def answer(options: dict[str, Any]) -> Sizing:
     values: dict[str, Any] = {"gpu": ""}
     problems: list[KvvizError] = []
     if options.get("tokens") is not None:
-        if options.get("input") is not None or options.get("output") is not None:
+        if any(options.get(part) is not None for part in _LENGTHS):
             problems.append(_BadUsageError(Message(text.BOTH_LENGTHS)))
-        options = {**options, "input": None, "output": None}
+        options = {**options, **dict.fromkeys(_LENGTHS)}
         try:
             values |= {"input": parse_total_tokens(options["tokens"]), "output": 0}
         except ScenarioError as error:
@@ -258,7 +260,7 @@ def _report(sizing: Sizing, lang: Lang) -> Iterator[str]:
     yield from _table(_three_numbers(sizing, lang), lang)
     if sizing.budget is not None:
         yield ""
-        yield from _table(_ledger(sizing.budget, sizing.scenario.memory_fraction, lang), lang)
+        yield from _table(_ledger(sizing.budget, sizing.scenario, lang), lang)
     if notes := all_notes(sizing):
         yield ""
         yield text.NOTES(lang)
@@ -280,14 +282,14 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
     if sizing.plan is not None and not sizing.starts:
         sentence = text.NOT_STARTED
-    elif scenario.sequences == 1 and sizing.fits == "yes":
+    elif scenario.requests == 1 and sizing.fits == "yes":
         sentence = text.FIT_ONE
     return sentence(
         lang,
         length=format_count(budget.longest_tokens),
         need=format_bytes(sizing.plan.request_bytes(budget.longest_tokens) if sizing.plan else 0),
         pool=format_bytes(budget.pool_bytes),
-        needed=format_count(scenario.sequences),
+        needed=format_count(scenario.requests),
         counted=format_count(sizing.max_sequences_counted or 0),
         held=format_count(sizing.max_sequences_held or 0),
         gpus=gpus,
@@ -331,9 +333,10 @@ def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]
         yield text.LOG, "", text.LOG_LINE(lang, **logged)
 
 
-def _ledger(budget: Budget, fraction: float, lang: Lang) -> Iterator[tuple[Text, str, str]]:
+def _ledger(budget: Budget, scenario: Scenario, lang: Lang) -> Iterator[tuple[Text, str, str]]:
     yield text.DEVICE, format_bytes(budget.device_bytes), text.DEVICE_NOTE(lang)
-    yield text.OUTSIDE, format_bytes(budget.outside_bytes), text.OUTSIDE_NOTE(lang, fraction=f"{fraction:g}")
+    outside = text.OUTSIDE_NOTE(lang, fraction=f"{scenario.memory_fraction:g}")
+    yield text.OUTSIDE, format_bytes(budget.outside_bytes), outside
     for label, term in (
         (text.WEIGHTS, budget.weights),
         (text.ACTIVATIONS, budget.activations),
@@ -342,6 +345,9 @@ def _ledger(budget: Budget, fraction: float, lang: Lang) -> Iterator[tuple[Text,
     ):
         yield label, format_bytes(term.value_bytes), _basis(term, lang)
     yield text.LEFT, format_bytes(budget.available_bytes), ""
+    if scenario.headroom:
+        note = text.KEPT_FREE_NOTE(lang, headroom=f"{scenario.headroom:g}")
+        yield text.KEPT_FREE, format_bytes(budget.kept_free_bytes), note
 
 
 def _basis(term: Estimate, lang: Lang) -> str:

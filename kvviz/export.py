@@ -46,6 +46,7 @@ def sizing_json(sizing: Sizing, lang: Lang = "en") -> dict[str, object]:
         "max_tokens": sizing.max_tokens,
         "fits": sizing.fits,
         "notes": [{"code": note.code, "text": note.message(lang)} for note in all_notes(sizing)],
+        "max_sequences_typical": sizing.max_sequences_typical,
     }
 
 

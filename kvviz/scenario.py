@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
+from math import ceil
 from typing import Any, Final
 
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
@@ -18,20 +20,32 @@ APP_FIELDS: Final = frozenset({"v", "lang", "embed", "embed_options"})
 """URL parameters that belong to the app, not to the scenario."""
 
 MAX_TOKENS: Final = 16_777_216
+MAX_REQUESTS: Final = 1_000_000
 WHOLE_BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "gpus": (1, 1024),
     "input": (0, MAX_TOKENS),
     "output": (0, MAX_TOKENS),
-    "sequences": (1, 1_000_000),
+    "passages": (0, 10_000),
+    "passage_tokens": (0, 1_048_576),
+    "sequences": (1, MAX_REQUESTS),
+    "users": (1, 100_000_000),
     "block_tokens": (1, 65_536),
     "batched_tokens": (1, MAX_TOKENS),
     "in_flight_tokens": (1, MAX_TOKENS),
     "max_model_len": (1, MAX_TOKENS),
     "tp": (1, 1024),
+    "shared_tokens": (0, MAX_TOKENS),
 }
 NUMBER_BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
     "weights_gib": (0.001, 100_000.0),
     "memory_fraction": (0.05, 1.0),
+    "seconds_between": (0.0, 86_400.0),
+    "answer_s": (0.001, 86_400.0),
+    "headroom": (0.0, 0.9),
+    "typical": (0.01, 1.0),
+    "activations_gib": (0.0, 1_000.0),
+    "non_torch_gib": (0.0, 1_000.0),
+    "graphs_gib": (0.0, 1_000.0),
 }
 ENGINES: Final = ("vllm",)
 WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4")
@@ -45,6 +59,12 @@ MORE_SETTINGS: Final = (
     "in_flight_tokens",
     "max_model_len",
     "tp",
+    "headroom",
+    "typical",
+    "shared_tokens",
+    "activations_gib",
+    "non_torch_gib",
+    "graphs_gib",
 )
 """The fields the page folds away."""
 
@@ -70,6 +90,39 @@ Value = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InFlight:
+    """Requests in flight of people who read an answer before they ask again: Little's law for a closed loop.
+
+    Of each round of ``answer_s + seconds_between`` a person has a request in flight for ``answer_s``, so this is what
+    is in flight on average while all of them are at work.
+    """
+
+    users: int
+    answer_s: Fraction
+    seconds_between: Fraction
+    exact: Fraction
+    """users x answer_s / (answer_s + seconds_between)"""
+    requests: int
+    """The same, rounded up."""
+    formula: str
+    """Numbers, seconds and operators only, the same in every language: ``200 × 15 s ÷ (15 s + 45 s)``."""
+
+
+def requests_in_flight(users: int, *, answer_s: float, seconds_between: float) -> InFlight:
+    """How many requests ``users`` people have in flight. Seconds are taken as written in decimals, not as floats."""
+    answer, pause = _decimal(answer_s), _decimal(seconds_between)
+    exact = users * answer / (answer + pause)
+    return InFlight(
+        users=users,
+        answer_s=answer,
+        seconds_between=pause,
+        exact=exact,
+        requests=ceil(exact),
+        formula=f"{users:,} × {_seconds(answer)} ÷ ({_seconds(answer)} + {_seconds(pause)})",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """What a person asks. Every value is checked here, whatever the widget or link allowed."""
 
@@ -83,11 +136,21 @@ class Scenario:
     """Device id; empty: no GPU chosen (then there is no budget)."""
     gpus: int = 1
     input: int = 3072
-    """Prompt tokens of the longest request."""
+    """Prompt tokens of the longest request, without retrieved passages."""
     output: int = 1024
     """Generated tokens of the longest request."""
+    passages: int = 0
+    """Retrieved passages that the longest request's prompt holds besides."""
+    passage_tokens: int = 512
+    """Tokens of one passage."""
     sequences: int = 50
-    """Requests in flight at peak."""
+    """Requests in flight at peak; not used where ``users`` is given."""
+    users: int | None = None
+    """People at work at once, whose requests in flight are worked out; None: ``sequences`` says how many there are."""
+    seconds_between: float = 45.0
+    """What a person pauses for between an answer and the next question, in seconds."""
+    answer_s: float = 15.0
+    """How long an answer takes, in seconds."""
     kv_dtype: str = "auto"
     weight_dtype: str = "auto"
     """auto: as the checkpoint is published."""
@@ -106,6 +169,18 @@ class Scenario:
     """None: input + output."""
     tp: int | None = None
     """Tensor-parallel size; None: all GPUs. gpus / tp engines run side by side."""
+    headroom: float = 0.0
+    """Share of the pool to keep free."""
+    typical: float = 1.0
+    """A typical request's length as a share of the longest."""
+    shared_tokens: int = 0
+    """Tokens of the input that all requests begin with, such as a system prompt."""
+    activations_gib: float | None = None
+    """What an engine's own log says of activations, GiB per GPU; None: as estimated."""
+    non_torch_gib: float | None = None
+    """What it says of memory outside torch, GiB per GPU; None: as estimated."""
+    graphs_gib: float | None = None
+    """What it says of CUDA graphs, GiB per GPU; None: as estimated."""
 
     def __post_init__(self) -> None:
         for name in FIELDS:
@@ -113,9 +188,37 @@ class Scenario:
         _check_together(self)
 
     @property
+    def input_tokens(self) -> int:
+        """The longest request's whole prompt: input and its passages."""
+        return self.input + self.passages * self.passage_tokens
+
+    @property
     def tokens(self) -> int:
-        """Longest sequence: input + output."""
-        return self.input + self.output
+        """Longest sequence: input, passages and output."""
+        return self.input_tokens + self.output
+
+    @property
+    def typical_tokens(self) -> int:
+        """Length of a typical request, rounded up."""
+        return self.tokens if self.typical == 1 else ceil(self.tokens * _decimal(self.typical))
+
+    @property
+    def from_users(self) -> InFlight | None:
+        """The working behind ``requests`` where it comes from ``users``."""
+        if self.users is None:
+            return None
+        return requests_in_flight(self.users, answer_s=self.answer_s, seconds_between=self.seconds_between)
+
+    @property
+    def requests(self) -> int:
+        """Requests in flight that the answer is about: those of ``users``, else ``sequences``."""
+        from_users = self.from_users
+        return self.sequences if from_users is None else from_users.requests
+
+    @property
+    def headroom_share(self) -> Fraction:
+        """``headroom`` as written in decimals: a tenth of 1,000 blocks is 100, not 99."""
+        return _decimal(self.headroom)
 
     def with_changes(self, **changes: Value) -> "Scenario":
         """The same question with some settings changed. Another model drops the old one's config and revision."""
@@ -146,7 +249,17 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "weight_dtype": WEIGHT_DTYPES,
     "kv_dtype": (_AUTO, *KV_DTYPES),
 }
-_TOKEN_FIELDS: Final = frozenset({"input", "output", "batched_tokens", "in_flight_tokens", "max_model_len"})
+_TOKEN_FIELDS: Final = frozenset(
+    {
+        "input",
+        "output",
+        "passage_tokens",
+        "batched_tokens",
+        "in_flight_tokens",
+        "max_model_len",
+        "shared_tokens",
+    }
+)
 
 
 def kv_dtypes(engine: str) -> tuple[str, ...]:
@@ -342,16 +455,44 @@ def _check_together(scenario: Scenario) -> None:
         raise ScenarioError(Message(text.NO_TOKENS), field="input")
     tokens = format_count(scenario.tokens)
     if scenario.tokens > MAX_TOKENS:
-        longer = "input" if scenario.input >= scenario.output else "output"
+        parts = {"input": scenario.input, "output": scenario.output}
+        parts["passages"] = scenario.passages * scenario.passage_tokens
+        longer = max(parts, key=parts.__getitem__)
         values = {"field": longer, "tokens": tokens, "high": format_count(MAX_TOKENS)}
         raise ScenarioError(Message(text.TOO_MANY_TOKENS, values), field=longer)
     if scenario.max_model_len is not None and scenario.max_model_len < scenario.tokens:
         values = {"shown": format_count(scenario.max_model_len), "tokens": tokens}
         raise ScenarioError(Message(text.BELOW_TOKENS, values), field="max_model_len")
+    if scenario.users is not None and (requests := scenario.requests) > MAX_REQUESTS:
+        values = {"requests": format_count(requests), "high": format_count(MAX_REQUESTS)}
+        raise ScenarioError(Message(text.TOO_MANY_USERS, values), field="users")
+    if scenario.shared_tokens:
+        _check_shared(scenario)
     if scenario.tp is not None and scenario.gpus % scenario.tp:
         divisors = ", ".join(str(n) for n in range(1, scenario.gpus + 1) if scenario.gpus % n == 0)
         values = {"gpus": str(scenario.gpus), "shown": str(scenario.tp), "choices": divisors}
         raise ScenarioError(Message(text.TP, values), field="tp")
+
+
+def _check_shared(scenario: Scenario) -> None:
+    """Every request begins with the shared tokens, so none is shorter."""
+    shared = format_count(scenario.shared_tokens)
+    if scenario.shared_tokens > scenario.input_tokens:
+        values = {"shown": shared, "input": format_count(scenario.input_tokens)}
+        raise ScenarioError(Message(text.MORE_SHARED_THAN_INPUT, values), field="shared_tokens")
+    if scenario.typical < 1 and scenario.typical_tokens <= scenario.shared_tokens:
+        values = {"tokens": format_count(scenario.typical_tokens), "shared": shared}
+        raise ScenarioError(Message(text.TYPICAL_BELOW_SHARED, values), field="typical")
+
+
+def _decimal(value: float) -> Fraction:
+    """The number as a person writes it: 0.1 is a tenth."""
+    return Fraction(repr(value))
+
+
+def _seconds(value: Fraction) -> str:
+    """``15 s``, ``1.5 s``: to the millisecond."""
+    return f"{float(value):,.3f}".rstrip("0").rstrip(".") + " s"
 
 
 def _written(field: str, value: Value) -> str:

@@ -19,7 +19,7 @@ from kvviz.core.dtypes import KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.kv_dtype import resolve_kv_dtype
-from kvviz.core.units import format_bytes
+from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.devices import Device, device
 from kvviz.engines import vllm, vllm_memory
 from kvviz.engines.vllm import VllmPlan
@@ -52,12 +52,26 @@ class Budget:
     """available // bytes per block, at least 0."""
     pool_bytes: int
     """pool_blocks x bytes per block."""
+    kept_free_blocks: int
+    """Blocks of the pool that the scenario's headroom keeps free, rounded up; what fits is counted on the others."""
+    kept_free_bytes: int
+    """kept_free_blocks x bytes per block."""
     longest_tokens: int
     """The longest request the engine is started for: the scenario's max_model_len, else its tokens."""
     max_concurrency: float
     """What the engine logs at start as "Maximum concurrency": blocks of the pool / blocks of a longest request."""
     kv_cache_size_tokens: int
     """What it logs as "GPU KV cache size": concurrency x length, so not a pool size where windows or states count."""
+
+    @property
+    def usable_blocks(self) -> int:
+        """Blocks of the pool that requests may fill."""
+        return self.pool_blocks - self.kept_free_blocks
+
+    @property
+    def usable_bytes(self) -> int:
+        """Bytes of those blocks."""
+        return self.pool_bytes - self.kept_free_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +85,7 @@ class Sizing:
     kv_dtype_reason: Message
     """Why, where the scenario says ``auto``."""
     tokens: int
-    """Longest sequence: input + output."""
+    """Longest sequence: input, passages and output."""
     content: Content
     """One sequence, whole model, before any split over GPUs."""
     content_bytes: int
@@ -88,19 +102,25 @@ class Sizing:
     """What the engine counts one request of ``tokens`` as, on one GPU (whole blocks)."""
     held_bytes: int | None
     """What such a request occupies in steady decode, on one GPU (whole blocks)."""
+    shared_blocks: int
+    """Blocks per GPU of the scenario's shared tokens, which one engine's requests have in common; 0 without any."""
+    shared_bytes: int
+    """shared_blocks x bytes per block."""
     max_sequences_counted: int | None
-    """Requests of ``tokens`` that fit at once by the engine's count, over all engines."""
+    """Requests of ``tokens`` that fit at once by the engine's count, over all engines, what they share counted once."""
     max_sequences_held: int | None
     """The same where every one of them is in steady decode."""
+    max_sequences_typical: int | None
+    """By the engine's count again, where every one of them has the scenario's typical length."""
     max_tokens: int | None
     """Longest single request the pool holds (by the engine's count); None also where no length is too long for it."""
     starts: bool | None
     """Whether the engine would start: one longest request must fit beside the pool's null block."""
     fits: Fits | None
-    """Of ``scenario.sequences``: yes by the counted number, held-only by the held one, or no; no, too, where the engine
+    """Of ``scenario.requests``: yes by the counted number, held-only by the held one, or no; no, too, where the engine
     would not start."""
     short_bytes: int | None
-    """Per GPU: what the counted need exceeds the pool by; negative when there is room to spare."""
+    """Per GPU: what the counted need exceeds the usable pool by; negative when there is room to spare."""
     notes: tuple[Note, ...]
 
     @property
@@ -149,19 +169,29 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     engines = scenario.gpus // tp
     request = plan.request_blocks(tokens) if plan else None
     held = plan.held_blocks(tokens) if plan else None
-    counted_fit = held_fit = max_tokens = short = None
+    requests = scenario.requests
+    shared = 0
+    if plan and scenario.shared_tokens:  # the last token of a prompt is computed again, for its logits
+        shared = plan.shared_blocks(min(scenario.shared_tokens, scenario.input_tokens - 1))
+    counted_fit = held_fit = typical_fit = max_tokens = short = None
     starts: bool | None = None
     fits: Fits | None = None
     if plan and budget and request is not None and held is not None:
-        counted_fit, held_fit = engines * (budget.pool_blocks // request), engines * (budget.pool_blocks // held)
+        usable = budget.usable_blocks
+        counted_fit, held_fit = engines * _fit(usable, request, shared), engines * _fit(usable, held, shared)
+        typical_fit = counted_fit
+        if scenario.typical_tokens != tokens:
+            typical_fit = engines * _fit(usable, plan.request_blocks(scenario.typical_tokens), shared)
         max_tokens = plan.longest_request(budget.pool_blocks)
-        needed = -(-scenario.sequences // engines) * request * plan.pool_block_bytes
-        short = needed - budget.pool_bytes
+        needed_blocks = shared + -(-requests // engines) * (request - shared)
+        short = needed_blocks * plan.pool_block_bytes - budget.usable_bytes
         starts = plan.request_blocks(budget.longest_tokens) < budget.pool_blocks
-        if not starts or scenario.sequences > held_fit:
+        if not starts or requests > held_fit:
             fits = "no"
+        elif requests <= counted_fit:
+            fits = "yes"
         else:
-            fits = "yes" if scenario.sequences <= counted_fit else "held-only"
+            fits = "held-only"
     return Sizing(
         scenario=scenario,
         architecture=architecture,
@@ -176,8 +206,11 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         budget=budget,
         request_bytes=None if plan is None or request is None else request * plan.pool_block_bytes,
         held_bytes=None if plan is None or held is None else held * plan.pool_block_bytes,
+        shared_blocks=shared,
+        shared_bytes=shared * plan.pool_block_bytes if plan else 0,
         max_sequences_counted=counted_fit,
         max_sequences_held=held_fit,
+        max_sequences_typical=typical_fit,
         max_tokens=max_tokens,
         starts=starts,
         fits=fits,
@@ -192,10 +225,12 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
                 plan=plan,
                 budget=budget,
                 engines=engines,
+                requests=requests,
                 starts=starts,
                 max_tokens=max_tokens,
             ),
             *_missing_weights(gpu, plan, weights),
+            *_asked(scenario, plan, budget, engines=engines, shared=shared, typical_fit=typical_fit),
         ),
     )
 
@@ -259,8 +294,11 @@ def _budget(
         vocab=architecture.vocab_size, hidden=architecture.hidden_size, measured=measured, **batch
     )
     graphs, non_torch = vllm_memory.graphs(measured=measured), vllm_memory.non_torch(tp, measured=measured)
+    activations = _or_entered(activations, scenario.activations_gib)
+    graphs, non_torch = _or_entered(graphs, scenario.graphs_gib), _or_entered(non_torch, scenario.non_torch_gib)
     available = requested - sum(e.value_bytes for e in (share, activations, graphs, non_torch))
     blocks = max(0, available // plan.pool_block_bytes)
+    kept_free = ceil(blocks * scenario.headroom_share) if scenario.headroom else 0
     longest = scenario.max_model_len or scenario.tokens
     concurrency, size_tokens = plan.start_log(blocks, longest)
     return Budget(
@@ -275,10 +313,24 @@ def _budget(
         available_bytes=available,
         pool_blocks=blocks,
         pool_bytes=blocks * plan.pool_block_bytes,
+        kept_free_blocks=kept_free,
+        kept_free_bytes=kept_free * plan.pool_block_bytes,
         longest_tokens=longest,
         max_concurrency=concurrency,
         kv_cache_size_tokens=size_tokens,
     )
+
+
+def _or_entered(estimate: Estimate, gib: float | None) -> Estimate:
+    """A person's own log knows better than an estimate."""
+    if gib is None:
+        return estimate
+    return Estimate(value_bytes=ceil(gib * GIB), basis="measured", source=Message(text.ENTERED))
+
+
+def _fit(blocks: int, request: int, shared: int) -> int:
+    """Requests of ``request`` blocks in ``blocks``, where ``shared`` blocks of each are the same ones."""
+    return max(0, (blocks - shared) // (request - shared))
 
 
 def _notes(
@@ -290,6 +342,7 @@ def _notes(
     plan: VllmPlan | None,
     budget: Budget | None,
     engines: int,
+    requests: int,
     starts: bool | None,
     max_tokens: int | None,
 ) -> list[Note]:
@@ -338,13 +391,67 @@ def _notes(
         )
     if kinds.states and plan.block_tokens > (scenario.block_tokens or vllm.DEFAULT_BLOCK_TOKENS):
         note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
-    each = -(-scenario.sequences // engines)
+    each = -(-requests // engines)
     if budget and each > (most := vllm.default_batched_sequences(budget.device)):
         note("more-than-max-num-seqs", text.MORE_THAN_RUN, sequences=f"{each:,}", most=f"{most:,}")
     if maximum is not None and max_tokens is not None and max_tokens > maximum:
         values = {"tokens": f"{max_tokens:,}", "maximum": f"{maximum:,}"}
         note("max-tokens-beyond-model", text.MAX_TOKENS_BEYOND_MODEL, **values)
     return notes
+
+
+def _asked(
+    scenario: Scenario,
+    plan: VllmPlan | None,
+    budget: Budget | None,
+    *,
+    engines: int,
+    shared: int,
+    typical_fit: int | None,
+) -> list[Note]:
+    """What became of settings that others are worked out from."""
+    notes: list[Note] = []
+
+    def note(code: str, sentence: Text, **values: object) -> None:
+        notes.append(Note(code=code, message=Message(sentence, values)))
+
+    if scenario.passages and scenario.passage_tokens:
+        note(
+            "passages-in-input",
+            text.PASSAGES,
+            input=format_count(scenario.input),
+            passages=format_count(scenario.passages),
+            each=format_count(scenario.passage_tokens),
+            total=format_count(scenario.input_tokens),
+        )
+    if users := scenario.from_users:
+        values = {"requests": format_count(users.requests), "sequences": format_count(scenario.sequences)}
+        note("requests-from-users", text.FROM_USERS, formula=users.formula, **values)
+    if budget and scenario.headroom:
+        note(
+            "headroom",
+            text.HEADROOM,
+            share=_percent(scenario.headroom),
+            kept=format_bytes(budget.kept_free_bytes),
+            pool=format_bytes(budget.pool_bytes),
+        )
+    if scenario.typical < 1 and typical_fit is not None:
+        values = {"tokens": format_count(scenario.typical_tokens), "share": _percent(scenario.typical)}
+        note("typical-length", text.TYPICAL, fit=format_count(typical_fit), **values)
+    if plan and scenario.shared_tokens and not shared:
+        note("shared-saves-nothing", text.SHARED_NOTHING, shared=format_count(scenario.shared_tokens))
+    elif plan and shared:
+        values = {"blocks": format_count(shared), "bytes": format_bytes(shared * plan.pool_block_bytes)}
+        sentence = Message(text.SHARED, {"shared": format_count(scenario.shared_tokens), **values})
+        if budget:
+            without = engines * _fit(budget.usable_blocks, plan.request_blocks(scenario.tokens), 0)
+            sentence = Message(text.SHARED_WITHOUT, {"said": sentence, "fit": format_count(without)})
+        notes.append(Note(code="shared-tokens", message=sentence))
+    return notes
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.4g}%"
 
 
 def _missing_weights(gpu: Device | None, plan: VllmPlan | None, weights: Estimate | None) -> list[Note]:

@@ -55,6 +55,7 @@ KEYS = {
     "max_tokens": int,
     "fits": str,
     "notes": list,
+    "max_sequences_typical": int,
 }
 CACHE_KEYS = {
     "layers": str,
@@ -83,7 +84,14 @@ BUDGET_KEYS = {
     "kv_cache_size_tokens": int,
     "basis": dict,
 }
-BUDGET_RESULTS = ("budget", "max_sequences_counted", "max_sequences_held", "max_tokens", "fits")
+BUDGET_RESULTS = (
+    "budget",
+    "max_sequences_counted",
+    "max_sequences_held",
+    "max_tokens",
+    "fits",
+    "max_sequences_typical",
+)
 
 
 def has(values: dict[str, Any], keys: dict[str, type]) -> None:
@@ -159,7 +167,7 @@ def test_the_answer_is_what_the_pool_holds(capsys: Capture) -> None:
 
 def test_without_a_gpu_there_is_no_budget(capsys: Capture) -> None:
     answer = sized(capsys, QWEN)
-    assert [answer[key] for key in BUDGET_RESULTS] == [None] * 5
+    assert [answer[key] for key in BUDGET_RESULTS] == [None] * 6
     assert answer["engine"]["request_bytes"] == 2**30
     assert answer["scenario"]["gpu"] == ""
 
@@ -277,7 +285,7 @@ def test_one_engine_on_as_many_gpus_as_it_is_parallel(capsys: Capture, gpu: list
 def test_another_engines_type_is_content_alone(capsys: Capture) -> None:
     answer = sized(capsys, "microsoft/phi-2", "--tokens", "32k", "--kv-dtype", "q8_0", "--gpu", "h100-80gb")
     assert answer["content_bytes"] == 5_704_253_440
-    assert [answer[key] for key in ("engine", *BUDGET_RESULTS)] == [None] * 6
+    assert [answer[key] for key in ("engine", *BUDGET_RESULTS)] == [None] * 7
     assert "kv-dtype-of-another-engine" in [note["code"] for note in answer["notes"]]
 
 
@@ -395,6 +403,62 @@ def test_weights_of_a_file_are_not_guessed(capsys: Capture, tmp_path: Path) -> N
     assert typed["budget"]["weights_bytes"] == 15 * 2**30
 
 
+# --- settings that others are worked out from ------------------------------------------------------------------------
+
+
+def noted(answer: dict[str, Any], code: str) -> str:
+    """The note of that code."""
+    (said,) = [note["text"] for note in answer["notes"] if note["code"] == code]
+    return str(said)
+
+
+def test_users_stand_in_for_sequences(capsys: Capture) -> None:
+    """200 people, 15 s an answer, 45 s between: a quarter of them wait for one, 50."""
+    given = [QWEN, "--gpu", "h100-80gb", "--users", "200", "--sequences", "7"]
+    answer = sized(capsys, *given)
+    assert answer["scenario"]["sequences"] == 7
+    assert noted(answer, "requests-from-users").startswith(
+        "50 requests in flight come from the users: 200 × 15 s ÷ (15 s + 45 s), rounded up."
+    )
+    assert "35 of 50 requests" in run(capsys, "size", *given)[1].splitlines()[0]
+    alone = run(capsys, "size", QWEN, "--gpu", "h100-80gb", "--users", "1")[1].splitlines()[0]
+    assert alone.startswith("The request fits")
+
+
+def test_passages_make_the_request_longer(capsys: Capture) -> None:
+    answer = sized(capsys, QWEN, "--passages", "8", "--passage-tokens", "1k")
+    assert answer["content_bytes"] == 3 * 2**30  # 3,072 + 8 x 1,024 + 1,024 tokens of 256 KiB
+    assert noted(answer, "passages-in-input").startswith("The longest input is 11,264 tokens: 3,072 and 8 ")
+    assert "12,288 tokens" in run(capsys, "size", QWEN, "--passages", "8", "--passage-tokens", "1k")[1].splitlines()[0]
+
+
+def test_what_is_kept_free_has_its_row(capsys: Capture) -> None:
+    given = ["size", QWEN, "--gpu", "h100-80gb"]
+    assert not any(line.startswith("kept free") for line in run(capsys, *given)[1].splitlines())
+    out = run(capsys, *given, "--headroom", "0.25")[1]
+    assert [line for line in out.splitlines() if line.startswith("kept free")] != []
+    assert "of the pool (headroom 0.25)" in out
+    assert "空けておく量" in run(capsys, *given, "--headroom", "0.25", "--lang", "ja")[1]
+
+
+def test_a_typical_length_has_a_count_of_its_own(capsys: Capture) -> None:
+    plain = sized(capsys, QWEN, "--gpu", "h100-80gb")
+    assert plain["max_sequences_typical"] == plain["max_sequences_counted"]
+    half = sized(capsys, QWEN, "--gpu", "h100-80gb", "--typical", "0.5")
+    assert half["max_sequences_counted"] == plain["max_sequences_counted"]
+    assert half["max_sequences_typical"] == half["budget"]["pool_blocks"] // 128
+    assert half["fits"] == plain["fits"]
+
+
+def test_entered_figures_are_the_budgets(capsys: Capture) -> None:
+    entered = ["--activations-gib", "1.5", "--non-torch-gib", "0", "--graphs-gib", "0.5"]
+    budget = sized(capsys, QWEN, "--gpu", "h100-80gb", *entered)["budget"]
+    assert (budget["activations_bytes"], budget["overhead_bytes"]) == (3 * 2**29, 2**29)
+    for name in ("activations", "non_torch", "graphs"):
+        assert budget["basis"][name]["basis"] == "measured"
+        assert budget["basis"][name]["source"] == "As you entered it."
+
+
 # --- bad input -------------------------------------------------------------------------------------------------------
 
 BAD: list[tuple[list[str], str, str]] = [
@@ -408,6 +472,7 @@ BAD: list[tuple[list[str], str, str]] = [
     (["size", QWEN, "extra"], "usage", "extra"),
     (["size", QWEN, "--tokens", "5", "--input", "5"], "usage", "--tokens"),
     (["size", QWEN, "--tokens", "5", "--output", "5"], "usage", "--tokens"),
+    (["size", QWEN, "--tokens", "5", "--passages", "5"], "usage", "--tokens"),
     (["size", ""], "unknown-model", "config.json"),
     (["size", "no/such-model"], "unknown-model", "no/such-model"),
     (["size", "Qwen/Qwen3-32B-FP9"], "unknown-model", QWEN),
@@ -444,6 +509,19 @@ BAD: list[tuple[list[str], str, str]] = [
     (["size", QWEN, "--block-tokens", "7"], "scenario", "7"),
     (["size", QWEN, "--block-tokens", "0"], "scenario", "block_tokens"),
     (["size", QWEN, "--max-model-len", "9"], "scenario", "max_model_len"),
+    (["size", QWEN, "--passages", "10001"], "scenario", "passages: give a whole number from 0 to 10,000"),
+    (["size", QWEN, "--passages", "17", "--passage-tokens", "1m"], "scenario", "passages: input (with its passages)"),
+    (["size", QWEN, "--users", "0"], "scenario", "users: give a whole number from 1 to 100,000,000"),
+    (["size", QWEN, "--users", "100,000,000"], "scenario", "users: these would have 25,000,000 requests in flight"),
+    (["size", QWEN, "--answer-s", "0"], "scenario", "answer_s: give a number from 0.001 to 86,400"),
+    (["size", QWEN, "--seconds-between", "-1"], "scenario", "seconds_between: give a number from 0 to 86,400"),
+    (["size", QWEN, "--headroom", "1"], "scenario", "headroom: give a number from 0 to 0.9"),
+    (["size", QWEN, "--typical", "0"], "scenario", "typical: give a number from 0.01 to 1"),
+    (["size", QWEN, "--shared-tokens", "3073"], "scenario", "more than the whole input of 3,072 tokens"),
+    (["size", QWEN, "--shared-tokens", "2k", "--typical", "0.5"], "scenario", "typical request of 2,048 tokens"),
+    (["size", QWEN, "--activations-gib", "-1"], "scenario", "activations_gib: give a number from 0 to 1,000"),
+    (["size", QWEN, "--non-torch-gib", "nan"], "scenario", "non_torch_gib"),
+    (["size", QWEN, "--graphs-gib", "inf"], "scenario", "graphs_gib"),
     (["size", "mine", "--config", "AAAA"], "scenario", "config"),
     (["size", "mine", "--config", "{}"], "scenario", "config"),
 ]

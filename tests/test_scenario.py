@@ -5,6 +5,8 @@ import json
 import math
 import random
 import string
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import pytest
@@ -27,6 +29,7 @@ from kvviz.scenario import (
     from_query,
     parse_tokens,
     parse_value,
+    requests_in_flight,
     shown,
     to_json,
     to_query,
@@ -40,7 +43,12 @@ OTHER: dict[str, Any] = {
     "gpus": 4,
     "input": 131_072,
     "output": 0,
+    "passages": 3,
+    "passage_tokens": 256,
     "sequences": 7,
+    "users": 200,
+    "seconds_between": 30.5,
+    "answer_s": 0.1,
     "kv_dtype": "fp8",
     "weight_dtype": "int4",
     "weights_gib": 30.5,
@@ -50,6 +58,12 @@ OTHER: dict[str, Any] = {
     "in_flight_tokens": 2048,
     "max_model_len": 262_144,
     "tp": 2,
+    "headroom": 0.1,
+    "typical": 0.5,
+    "shared_tokens": 500,
+    "activations_gib": 4.25,
+    "non_torch_gib": 0.0,
+    "graphs_gib": 0.75,
 }
 """For each field a value that is not its default."""
 
@@ -67,8 +81,18 @@ BAD = [
     *(("revision", bad) for bad in ("a b", "x" * 81, "\x1b[31m", "main\n", None)),
     *(("config", bad) for bad in ("{}", "x" * 4097, "ab=", "あ", None)),
     *((field, bad) for field in ("kv_dtype", "weight_dtype", "engine") for bad in ("", "fp7", "FP8", None, ["auto"])),
+    *((field, bad) for field in ("passages", "shared_tokens", "passage_tokens") for bad in (-1, 1.0, True, None, "5")),
+    ("passages", 10_001),
+    ("passage_tokens", 1_048_577),
+    *(("users", bad) for bad in (0, -1, 1.5, True, 10**9, 10**400)),
+    *(("seconds_between", bad) for bad in (-0.1, 86_401, math.nan, math.inf, True, None, "45")),
+    *(("answer_s", bad) for bad in (0, -1.0, 86_401, math.nan, True, None)),
+    *(("headroom", bad) for bad in (-0.1, 0.91, math.nan, True, None)),
+    *(("typical", bad) for bad in (0, 0.009, 1.01, math.nan, True, None)),
+    *((f"{term}_gib", bad) for term in ("activations", "non_torch", "graphs") for bad in (-1, 1_001, math.nan, True)),
     ("tp", 2),
     ("max_model_len", 4095),
+    ("shared_tokens", 3073),
 ]
 
 
@@ -95,6 +119,15 @@ def test_out_of_bounds_is_refused_and_names_the_field(field: str, bad: object) -
         ("model", "Qwen/Qwen3-32B"),
         ("model", "社内モデル 7B (draft)"),
         ("max_model_len", 4096),
+        ("passages", 10_000),
+        ("passage_tokens", 0),
+        ("seconds_between", 0),
+        ("answer_s", 0.001),
+        ("users", 4_000_000),
+        ("headroom", 0.9),
+        ("typical", 1),
+        ("shared_tokens", 3072),
+        ("activations_gib", 0),
     ],
 )
 def test_in_bounds_is_taken(field: str, good: object) -> None:
@@ -108,6 +141,137 @@ def test_at_least_one_token_and_not_too_many_together() -> None:
     with pytest.raises(ScenarioError, match="at most 16,777,216"):
         Scenario(input=MAX_TOKENS, output=1)
     assert Scenario(input=0, output=1).tokens == 1
+
+
+@pytest.mark.parametrize(
+    ("input_tokens", "passages", "each", "prompt", "longest"),
+    [
+        (3072, 0, 512, 3072, 4096),
+        (3072, 10, 0, 3072, 4096),
+        (3072, 8, 512, 7168, 8192),
+        (0, 2, 100, 200, 1224),
+        (1_000, 3, 333, 1_999, 3_023),
+    ],
+)
+def test_retrieved_passages_are_input(input_tokens: int, passages: int, each: int, prompt: int, longest: int) -> None:
+    scenario = Scenario(input=input_tokens, passages=passages, passage_tokens=each)
+    assert (scenario.input_tokens, scenario.tokens) == (prompt, longest)
+
+
+def test_the_longest_part_of_too_many_tokens_is_named() -> None:
+    with pytest.raises(ScenarioError, match="with its passages") as caught:
+        Scenario(passages=16, passage_tokens=1_048_576)
+    assert caught.value.field == "passages"
+    assert Scenario(passages=15, passage_tokens=1_048_576).tokens == 15 * 1_048_576 + 4096
+
+
+@pytest.mark.parametrize(
+    ("users", "answer_s", "pause", "exact", "requests", "formula"),
+    [
+        (200, 15.0, 45.0, 50, 50, "200 × 15 s ÷ (15 s + 45 s)"),
+        (201, 15.0, 45.0, Fraction(201, 4), 51, "201 × 15 s ÷ (15 s + 45 s)"),
+        (1, 0.001, 86_400.0, Fraction(1, 86_400_001), 1, "1 × 0.001 s ÷ (0.001 s + 86,400 s)"),
+        (1_000_000, 1.0, 0, 1_000_000, 1_000_000, "1,000,000 × 1 s ÷ (1 s + 0 s)"),
+        # In floats 3 x 0.1 / (0.1 + 0.2) is a little under 1 and 9 x 0.7 / (0.7 + 1.4) exactly 3, or not.
+        (3, 0.1, 0.2, 1, 1, "3 × 0.1 s ÷ (0.1 s + 0.2 s)"),
+        (9, 0.7, 1.4, 3, 3, "9 × 0.7 s ÷ (0.7 s + 1.4 s)"),
+        (30, 2.5, 12.25, Fraction(300, 59), 6, "30 × 2.5 s ÷ (2.5 s + 12.25 s)"),
+    ],
+)
+def test_requests_in_flight_of_people(
+    users: int, answer_s: float, pause: float, exact: Fraction, requests: int, formula: str
+) -> None:
+    scenario = Scenario(users=users, answer_s=answer_s, seconds_between=pause, sequences=7)
+    working = scenario.from_users
+    assert working is not None
+    assert (working.exact, working.requests, working.formula) == (exact, requests, formula)
+    assert (scenario.requests, scenario.sequences) == (requests, 7)
+
+
+def test_without_users_the_requests_are_those_given() -> None:
+    scenario = Scenario(sequences=7, answer_s=1.0)
+    assert (scenario.from_users, scenario.requests) == (None, 7)
+
+
+def test_users_may_not_have_more_requests_than_can_be_asked_for() -> None:
+    assert Scenario(users=4_000_000).requests == 1_000_000
+    with pytest.raises(ScenarioError, match="1,000,001 requests") as caught:
+        Scenario(users=4_000_001)
+    assert caught.value.field == "users"
+
+
+@given(st.integers(1, 10**6), st.floats(0.001, 86_400), st.floats(0, 86_400), st.floats(0, 86_400))
+def test_requests_are_no_more_than_people_and_fewer_with_longer_pauses(
+    users: int, answer_s: float, pause: float, longer: float
+) -> None:
+    made = requests_in_flight(users, answer_s=answer_s, seconds_between=pause)
+    assert 1 <= made.requests <= users
+    assert made.requests - 1 < made.exact <= made.requests
+    slower = requests_in_flight(users, answer_s=answer_s, seconds_between=max(pause, longer))
+    assert slower.requests <= made.requests
+    assert made.exact * (made.answer_s + made.seconds_between) == users * made.answer_s
+
+
+@pytest.mark.parametrize(
+    ("tokens", "share", "typical"), [(4096, 1.0, 4096), (4096, 0.5, 2048), (1_000, 0.1, 100), (1, 0.01, 1), (7, 0.5, 4)]
+)
+def test_a_typical_length_is_rounded_up(tokens: int, share: float, typical: int) -> None:
+    assert Scenario(input=tokens, output=0, typical=share).typical_tokens == typical
+
+
+def test_every_request_is_longer_than_what_all_share() -> None:
+    assert Scenario(shared_tokens=3072).shared_tokens == 3072
+    assert Scenario(input=100, passages=2, passage_tokens=50, shared_tokens=200).input_tokens == 200
+    assert Scenario(shared_tokens=2047, typical=0.5).typical_tokens == 2048
+    with pytest.raises(ScenarioError, match=r"2,048 tokens would be no longer than the 2,048") as caught:
+        Scenario(shared_tokens=2048, typical=0.5)
+    assert caught.value.field == "typical"
+
+
+OLD_LINK = {
+    "v": "1",
+    "model": "openai/gpt-oss-120b",
+    "revision": "sha256:0123456789ab",
+    "config": "",
+    "gpu": "h200",
+    "gpus": "2",
+    "input": "30000",
+    "output": "500",
+    "sequences": "64",
+    "kv_dtype": "fp8",
+    "weight_dtype": "auto",
+    "weights_gib": "auto",
+    "engine": "vllm",
+    "memory_fraction": "0.9",
+    "block_tokens": "auto",
+    "batched_tokens": "auto",
+    "in_flight_tokens": "auto",
+    "max_model_len": "auto",
+    "tp": "auto",
+}
+"""A link as version 1 wrote it before there were passages, users, headroom and the like."""
+
+
+def test_an_old_link_means_what_it_meant() -> None:
+    scenario, rejected = from_query(OLD_LINK)
+    assert rejected == ()
+    assert {name: value for name, value in to_query(scenario).items() if name in OLD_LINK} == OLD_LINK
+    assert (scenario.input_tokens, scenario.tokens, scenario.typical_tokens) == (30_000, 30_500, 30_500)
+    assert scenario.requests == 64
+    new = {name: getattr(scenario, name) for name in FIELDS if name not in OLD_LINK}
+    assert new == {
+        "passages": 0,
+        "passage_tokens": 512,
+        "users": None,
+        "seconds_between": 45.0,
+        "answer_s": 15.0,
+        "headroom": 0.0,
+        "typical": 1.0,
+        "shared_tokens": 0,
+        "activations_gib": None,
+        "non_torch_gib": None,
+        "graphs_gib": None,
+    }
 
 
 def test_the_default_scenario_is_the_worked_example() -> None:
@@ -214,6 +378,11 @@ def test_engines_that_drop_empty_parameters_change_nothing() -> None:
         ({"input": "0", "output": "0"}, ["input"], Scenario(output=0)),
         ({"input": "16777216", "output": "16777216"}, ["input", "output"], Scenario()),
         ({"max_model_len": "100"}, ["max_model_len"], Scenario()),
+        ({"passages": "9999", "passage_tokens": "1m"}, ["passages"], Scenario(passage_tokens=1_048_576)),
+        ({"users": "100000000", "sequences": "9"}, ["users"], Scenario(sequences=9)),
+        ({"shared_tokens": "4k", "input": "2k"}, ["shared_tokens"], Scenario(input=2048)),
+        ({"shared_tokens": "2k", "typical": "0.3"}, ["typical"], Scenario(shared_tokens=2048)),
+        ({"users": "AUTO", "headroom": "10%"}, ["headroom"], Scenario()),
         ({"kv_dtype": "Q8_0"}, [], Scenario(kv_dtype="q8_0")),
         ({"kv_dtype": "FP8_E4M3"}, [], Scenario(kv_dtype="fp8")),
         ({"gpu": ""}, [], Scenario(gpu="")),
@@ -237,9 +406,7 @@ def test_links_that_someone_edited(query: object, fields: list[str], expected: S
 
 def test_a_rejected_value_says_what_is_used_instead() -> None:
     (rejected,) = from_query({"input": "many"})[1]
-    assert (
-        rejected.message("en") == "input: give a whole number from 0 to 16,777,216, not “many”. Used instead: 3072."
-    )
+    assert rejected.message("en") == "input: give a whole number from 0 to 16,777,216, not “many”. Used instead: 3072."
     assert "代わりに 3072 を使います。" in rejected.message("ja")
 
 
@@ -250,7 +417,7 @@ def test_many_unknown_parameters_are_not_all_listed() -> None:
 def test_what_differs_under_more_settings() -> None:
     assert changed_fields(Scenario()) == ()
     assert changed_fields(Scenario(input=1, gpus=4, kv_dtype="fp8")) == ()
-    changed = Scenario(gpus=4, **{name: OTHER[name] for name in MORE_SETTINGS}, input=1)
+    changed = Scenario(gpus=4, **{name: OTHER[name] for name in MORE_SETTINGS}, input=501)
     assert changed_fields(changed) == MORE_SETTINGS
 
 
@@ -304,17 +471,30 @@ packed = st.text(string.ascii_letters + string.digits + "-_", max_size=4096)
 def scenarios(draw: st.DrawFn) -> Scenario:
     """Any scenario that passes its own checks."""
     asked = draw(tokens)
+    each = draw(st.integers(0, 1_048_576))
+    passages = draw(st.integers(0, min(10_000, (MAX_TOKENS - asked) // each) if each else 10_000))
+    prompt = asked
+    asked += passages * each
     answered = draw(st.integers(0 if asked else 1, MAX_TOKENS - asked)) if asked < MAX_TOKENS else 0
     tp = draw(st.none() | st.integers(1, 32))
+    shared = draw(st.integers(0, asked))
+    typical = draw(st.floats(0.01, 1))
+    if ceil((asked + answered) * Fraction(repr(typical))) <= shared:
+        typical = 1.0
     return Scenario(
         model=draw(names),
         revision=draw(st.sampled_from(["", "main", "sha256:0123456789ab"])),
         config=draw(packed),
         gpu=draw(st.sampled_from(["", "h100-80gb", "unknown-9.5+"])),
         gpus=draw(st.integers(1, 1024 // (tp or 1))) * (tp or 1),
-        input=asked,
+        input=prompt,
         output=answered,
+        passages=passages,
+        passage_tokens=each,
         sequences=draw(st.integers(1, 1_000_000)),
+        users=draw(st.none() | st.integers(1, 1_000_000)),
+        seconds_between=draw(st.floats(0, 86_400)),
+        answer_s=draw(st.floats(0.001, 86_400)),
         kv_dtype=draw(st.sampled_from(["auto", *KV_DTYPES])),
         weight_dtype=draw(st.sampled_from(WEIGHT_DTYPES)),
         weights_gib=draw(st.none() | st.floats(0.001, 100_000)),
@@ -324,6 +504,12 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         in_flight_tokens=draw(optional_tokens),
         max_model_len=draw(st.none() | st.integers(max(1, asked + answered), MAX_TOKENS)),
         tp=tp,
+        headroom=draw(st.floats(0, 0.9)),
+        typical=typical,
+        shared_tokens=shared,
+        activations_gib=draw(st.none() | st.floats(0, 1_000)),
+        non_torch_gib=draw(st.none() | st.floats(0, 1_000)),
+        graphs_gib=draw(st.none() | st.floats(0, 1_000)),
     )
 
 

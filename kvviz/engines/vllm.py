@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import lcm
 
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import (
@@ -20,6 +21,7 @@ from kvviz.core.units import GIB
 from kvviz.devices import Device
 from kvviz.engines.vllm_layout import (
     DEFAULT_BLOCK_TOKENS,
+    KEEPS_EVERY_TOKEN,
     Group,
     full_length,
     groups,
@@ -92,6 +94,19 @@ class VllmPlan:
     def held_bytes(self, tokens: int) -> int:
         """Bytes of those blocks."""
         return self.held_blocks(tokens) * self.pool_block_bytes
+
+    def shared_blocks(self, tokens: int) -> int:
+        """Pool blocks that requests which begin with the same ``tokens`` tokens have in common, by prefix caching.
+
+        Only of groups that keep every token: such a block stays in the table of every request to its end. Blocks that
+        a window or chunk has left are given back, and a state is written on by each request: those are not counted as
+        shared. Hits are full blocks, and end where blocks of all groups end (``v1/core/kv_cache_utils.py:860-863``).
+        Encoder-decoder models have no prefix caching (``config/model.py:2286-2288``).
+        """
+        if any(g.kind == "cross" for g in self.groups):
+            return 0
+        hit = tokens - tokens % lcm(*(g.block_tokens for g in self.groups))
+        return sum(hit // g.block_tokens for g in self.groups if g.kind in KEEPS_EVERY_TOKEN)
 
     def request_bytes_windows_ignored(self, tokens: int) -> int:
         """``request_bytes`` with every attention layer at full length (``--disable-hybrid-kv-cache-manager``)."""

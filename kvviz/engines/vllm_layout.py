@@ -37,7 +37,7 @@ _FUSED_PREFILL = frozenset({"hopper", "blackwell", "blackwell-rtx"})
 ``kimi_k3/nvidia/kda.py:486-530``)."""
 _DELTA_CHECKPOINT_TOKENS = 64
 _LATENT_HYBRID_ALIGN_TOKENS = 128
-_KEEPS_EVERY_TOKEN = frozenset({"full", "latent", "indexer"})
+KEEPS_EVERY_TOKEN = frozenset({"full", "latent", "indexer"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +196,8 @@ def _keeps_alike(of: Sequence[Spec]) -> bool:
     first = of[0]
     if any(s.block_tokens != first.block_tokens for s in of):
         return False
-    if first.kind in _KEEPS_EVERY_TOKEN:
-        return all(s.kind in _KEEPS_EVERY_TOKEN for s in of)
+    if first.kind in KEEPS_EVERY_TOKEN:
+        return all(s.kind in KEEPS_EVERY_TOKEN for s in of)
     alike = all(s.kind == first.kind and s.limit_tokens == first.limit_tokens for s in of)
     return alike and (first.kind != "state" or all(s.page_bytes == first.page_bytes for s in of))
 

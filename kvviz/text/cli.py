@@ -29,7 +29,20 @@ FLAGS = {
     "gpus": Text(en="how many GPUs; as many as --tp where only that is given", ja="GPU の数。--tp だけならその数"),
     "input": Text(en="prompt tokens of the longest request", ja="最長のリクエストの入力トークン"),
     "output": Text(en="generated tokens of the longest request", ja="最長のリクエストの出力トークン"),
+    "passages": Text(en="retrieved passages added to that prompt", ja="その入力に加える検索文書の数"),
+    "passage_tokens": Text(en="tokens of one passage", ja="検索文書 1 件のトークン数"),
     "sequences": Text(en="requests in flight at peak", ja="ピーク時の同時リクエスト数"),
+    "users": Text(
+        en="people at work at once, where you do not know the requests; then --sequences is not used",
+        ja="同時に利用する人数（リクエスト数が不明な場合）。指定すると --sequences は使わない",
+    ),
+    "seconds_between": Text(
+        en="a person's pause between an answer and the next question, in seconds; with --users",
+        ja="回答から次の質問までの間隔（秒）。--users とともに使用",
+    ),
+    "answer_s": Text(
+        en="how long an answer takes, in seconds; with --users", ja="1 回の回答にかかる秒数。--users とともに使用"
+    ),
     "kv_dtype": Text(en="KV cache type", ja="KV キャッシュの型"),
     "weight_dtype": Text(en="weight type", ja="重みの型"),
     "weights_gib": Text(en="weights of the whole model in GiB, where you know better", ja="モデル全体の重み（GiB）"),
@@ -40,6 +53,25 @@ FLAGS = {
     "in_flight_tokens": Text(en="tokens scheduled ahead", ja="先行してスケジュールされるトークン数"),
     "max_model_len": Text(en="vLLM --max-model-len", ja="vLLM の --max-model-len"),
     "tp": Text(en="tensor-parallel size", ja="テンソル並列数"),
+    "headroom": Text(en="share of the pool to keep free", ja="プールのうち空けておく割合"),
+    "typical": Text(
+        en="a typical request's length as a share of the longest", ja="典型的なリクエストの長さ（最長に対する割合）"
+    ),
+    "shared_tokens": Text(
+        en="tokens that all requests begin with, such as a system prompt (prefix caching)",
+        ja="システムプロンプトなど、全リクエストに共通する先頭のトークン数（プレフィックスキャッシュ）",
+    ),
+    "activations_gib": Text(
+        en="activations as your engine's log has them, GiB per GPU", ja="エンジンのログにある活性化（GPU あたり GiB）"
+    ),
+    "non_torch_gib": Text(
+        en="memory outside torch as your engine's log has it, GiB per GPU",
+        ja="エンジンのログにある torch 以外のメモリ（GPU あたり GiB）",
+    ),
+    "graphs_gib": Text(
+        en="CUDA graphs as your engine's log has them, GiB per GPU",
+        ja="エンジンのログにある CUDA グラフ（GPU あたり GiB）",
+    ),
 }
 TOKENS = Text(
     en="KV tokens of one sequence, instead of --input and --output",
@@ -49,8 +81,8 @@ ONE_OF = Text(en="{help}: {choices}", ja="{help}: {choices}")
 DEFAULT = Text(en="{help} (default: {value})", ja="{help}（既定値: {value}）")
 
 BOTH_LENGTHS = Text(
-    en="--tokens is input and output together; give either --tokens or --input and --output.",
-    ja="--tokens は入力と出力の合計です。--tokens か、--input と --output のどちらかを指定してください。",
+    en="--tokens is input, passages and output together; give either --tokens or these.",
+    ja="--tokens は入力、検索文書、出力の合計です。--tokens か、これらのどちらかを指定してください。",
 )
 USAGE = Text(en="{why}; see kvviz {command}--help.", ja="{why}（kvviz {command}--help を参照）。")
 NO_MATCH = Text(en="No bundled model matches “{query}”.", ja="「{query}」に一致する同梱モデルはありません。")
@@ -154,6 +186,8 @@ ACTIVATIONS = Text(en="activations", ja="活性化")
 GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
 NON_TORCH = Text(en="engine, non-torch", ja="エンジン（torch 以外）")
 LEFT = Text(en="left for the cache", ja="キャッシュに残る量")
+KEPT_FREE = Text(en="kept free", ja="空けておく量")
+KEPT_FREE_NOTE = Text(en="of the pool (headroom {headroom})", ja="プールのうち（割合 {headroom}）")
 BASIS = {
     "exact": Text(en="exact", ja="厳密"),
     "measured": Text(en="measured", ja="実測"),

@@ -99,6 +99,7 @@ NON_TORCH_PARALLEL = Text(
     "One measured start of vLLM 0.11 on {measured} × H100; other sizes are assumed to need the same.",
     "H100 {measured} 枚での vLLM 0.11 の起動 1 件の実測です。ほかの並列数でも同じと仮定しています。",
 )
+ENTERED = Text("As you entered it.", "入力された値です。")
 
 # Notes
 BEYOND_MODEL = Text(
@@ -164,6 +165,40 @@ COARSE_BLOCKS = Text(
     "State pages make blocks of {block} tokens here, so a request's last block and prefix hits are that coarse.",
     "状態のページに合わせてブロックが {block} トークンになるため、リクエストの最後のブロックもプレフィックスの再利用も"
     "この単位になります。",
+)
+PASSAGES = Text(
+    "The longest input is {total} tokens: {input} and {passages} retrieved passages of {each} each.",
+    "最長の入力は {total} トークンです（{input} に、検索文書 {passages} 件 × {each} を加えた値）。",
+)
+FROM_USERS = Text(
+    "{requests} requests in flight come from the users: {formula}, rounded up. That is the average while all of them "
+    "are at work; bursts go above it. The number of requests given, {sequences}, is not used.",
+    "同時リクエスト数 {requests} 件は利用者数から求めました（{formula}、端数切り上げ）。"
+    "全員が利用しているときの平均で、集中すればこれを超えます。指定されたリクエスト数 {sequences} は使いません。",
+)
+HEADROOM = Text(
+    "{share} of the pool is kept free ({kept} of {pool} per GPU): what fits is counted on the rest.",
+    "プールの {share}（GPU あたり {pool} のうち {kept}）を空けておき、収まる件数は残りで数えます。",
+)
+TYPICAL = Text(
+    "At a typical length of {tokens} tokens ({share} of the longest) {fit} requests fit at once; the verdict goes by "
+    "the longest.",
+    "典型的な長さ {tokens} トークン（最長の {share}）なら、同時に {fit} 件が収まります。"
+    "判定は最長のリクエストで行います。",
+)
+SHARED = Text(
+    "The {shared} tokens that all requests begin with are counted once per engine: blocks {blocks}, {bytes} per GPU. "
+    "Windows and states are not shared. This relies on prefix cache hits: exactly the same tokens from the very first.",
+    "全リクエストに共通する先頭の {shared} トークンは、エンジンごとに 1 回だけ数えます"
+    "（{blocks} ブロック、GPU あたり {bytes}）。ウィンドウと状態は共有されません。"
+    "先頭から完全に一致し、プレフィックスキャッシュに当たることが前提です。",
+)
+SHARED_WITHOUT = Text("{said} Without hits {fit} requests fit.", "{said}当たらなければ、収まるのは {fit} 件です。")
+SHARED_NOTHING = Text(
+    "Sharing {shared} tokens saves nothing here: only whole blocks of layers that keep every token are shared, and "
+    "there is none.",
+    "共通の {shared} トークンによる節約はありません。"
+    "共有されるのは全トークンを保持する層の満杯のブロックだけで、ここには 1 つもありません。",
 )
 
 # Why auto is the type it is

@@ -41,13 +41,26 @@ NO_TOKENS = Text(
     ja="input: リクエストには 1 トークン以上が必要ですが、入力と出力がどちらも 0 です。",
 )
 TOO_MANY_TOKENS = Text(
-    en="{field}: input + output is {tokens} tokens; at most {high} can be asked for.",
-    ja="{field}: 入力 + 出力が {tokens} トークンです。{high} 以下にしてください。",
+    en="{field}: input (with its passages) and output are {tokens} tokens together; at most {high} can be asked for.",
+    ja="{field}: 入力（検索文書を含む）と出力の合計が {tokens} トークンです。{high} 以下にしてください。",
 )
 BELOW_TOKENS = Text(
-    en="max_model_len: {shown} is shorter than the longest request (input + output = {tokens}); the engine would refuse"
-    " it.",
-    ja="max_model_len: {shown} は最長のリクエスト（入力 + 出力 = {tokens}）より短いため、エンジンが受け付けません。",
+    en="max_model_len: {shown} is shorter than the longest request of {tokens} tokens; the engine would refuse it.",
+    ja="max_model_len: {shown} は最長のリクエスト（{tokens} トークン）より短いため、エンジンが受け付けません。",
+)
+TOO_MANY_USERS = Text(
+    en="users: these would have {requests} requests in flight; at most {high} can be asked for.",
+    ja="users: 同時リクエスト数が {requests} 件になります。{high} 件以下になるようにしてください。",
+)
+MORE_SHARED_THAN_INPUT = Text(
+    en="shared_tokens: {shown} is more than the whole input of {input} tokens; give at most that.",
+    ja="shared_tokens: {shown} は入力全体（{input} トークン）を超えています。それ以下にしてください。",
+)
+TYPICAL_BELOW_SHARED = Text(
+    en="typical: a typical request of {tokens} tokens would be no longer than the {shared} tokens that all requests"
+    " share; give a larger share.",
+    ja="typical: 典型的なリクエスト（{tokens} トークン）が、全リクエストに共通の {shared} トークン以下になります。"
+    "割合を大きくしてください。",
 )
 TP = Text(
     en="tp: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
