@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kvviz import catalogue, explain
 from kvviz.catalogue import load
 from kvviz.core.architecture import Architecture, KvScheme, read_config
-from kvviz.core.cache import ChunkedAttention, CompressedAttention, FullAttention, LatentAttention
+from kvviz.core.cache import ChunkedAttention, CompressedAttention, FullAttention, LatentAttention, SlidingWindow
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
 from kvviz.devices import device, devices
@@ -33,6 +33,21 @@ def sized(
 ) -> Sizing:
     given_weights = None if weights_bytes is None else weights(weights_bytes)
     return size(architecture, Scenario(**settings), weights=given_weights)
+
+
+NOTHING_BESIDES = {"activations_gib": 0.0, "non_torch_gib": 0.0, "graphs_gib": 0.0}
+
+
+def in_pool_of(blocks: int, architecture: Architecture = m.QWEN3_32B, **settings: object) -> Sizing:
+    """The answer for one H100 an engine whose weights leave room for exactly so many blocks."""
+    settings = {**NOTHING_BESIDES, **settings}
+    plan = sized(architecture, **{**settings, "gpu": ""}).plan
+    assert plan is not None
+    left = ceil(81_559 * MIB * 0.92) - blocks * plan.pool_block_bytes
+    answer = sized(architecture, weights_bytes=left * plan.tp, **settings)
+    assert answer.budget is not None
+    assert answer.budget.pool_blocks == blocks
+    return answer
 
 
 def codes(sizing: Sizing) -> list[str]:
@@ -432,3 +447,262 @@ def test_no_rule_of_vllm_is_about_another_engines_type() -> None:
     assert (answer.kv_dtype.name, answer.engines) == ("q8_0", 1)
     with pytest.raises(ScenarioError):
         sized(odd, gpus=3)
+
+
+class TestPassages:
+    def test_they_make_the_request_longer(self) -> None:
+        """3,072 + 8 x 1,024 + 1,024 tokens are 12,288, 768 blocks of 16."""
+        answer = in_pool_of(10_000, passages=8, passage_tokens=1_024)
+        assert (answer.tokens, answer.content_bytes, answer.request_bytes) == (12_288, 3 * GIB, 3 * GIB)
+        assert answer.max_sequences_counted == 13
+        assert answer.budget.longest_tokens == 12_288
+        [note] = [n for n in answer.notes if n.code == "passages-in-input"]
+        expected = "The longest input is 11,264 tokens: 3,072 and 8 retrieved passages of 1,024 each."
+        assert note.message("en") == expected
+        same = in_pool_of(10_000, input=11_264)
+        assert same.max_sequences_counted == answer.max_sequences_counted
+        assert same.short_bytes == answer.short_bytes
+
+    def test_none_is_not_worth_a_word(self) -> None:
+        for settings in ({}, {"passages": 5, "passage_tokens": 0}):
+            assert "passages-in-input" not in codes(sized(**settings))
+
+
+class TestUsers:
+    """Their requests take the place of those given, everywhere."""
+
+    @pytest.mark.parametrize(("users", "requests", "fits"), [(140, 35, "yes"), (141, 36, "no"), (200, 50, "no")])
+    def test_the_verdict_is_about_their_requests(self, users: int, requests: int, fits: str) -> None:
+        answer, given = sized(users=users, sequences=1), sized(sequences=requests)
+        assert answer.scenario.requests == requests
+        assert (answer.fits, answer.short_bytes) == (fits, given.short_bytes) == (given.fits, given.short_bytes)
+        [note] = [n for n in answer.notes if n.code == "requests-from-users"]
+        formula = f"{users} × 15 s ÷ (15 s + 45 s)"
+        assert note.message("en").startswith(
+            f"{requests} requests in flight come from the users: {formula}, rounded up"
+        )
+        assert "requests given, 1, is not used" in note.message("en")
+
+    def test_more_than_an_engine_runs(self) -> None:
+        assert "more-than-max-num-seqs" in codes(sized(users=4_100, sequences=1))
+        assert "more-than-max-num-seqs" not in codes(sized(users=4_096, sequences=5_000))
+
+
+class TestHeadroom:
+    @pytest.mark.parametrize(
+        ("pool", "headroom", "kept", "fit"),
+        [
+            (10_000, 0.0, 0, 39),
+            (10_000, 0.1, 1_000, 35),
+            (10_000, 0.25, 2_500, 29),
+            (10_000, 0.9, 9_000, 3),  # in floats 1 - 0.9 is a little less than a tenth
+            (2_560, 0.9, 2_304, 1),
+            (1_001, 0.1, 101, 3),  # 100.1: in whole blocks
+            (257, 0.5, 129, 0),
+            (0, 0.5, 0, 0),
+        ],
+    )
+    def test_what_fits_is_counted_on_the_rest(self, pool: int, headroom: float, kept: int, fit: int) -> None:
+        answer = in_pool_of(pool, headroom=headroom)
+        budget = answer.budget
+        assert budget is not None
+        assert (budget.kept_free_blocks, budget.kept_free_bytes) == (kept, kept * 4 * MIB)
+        assert (budget.usable_blocks, budget.usable_bytes) == (pool - kept, (pool - kept) * 4 * MIB)
+        assert answer.max_sequences_counted == answer.max_sequences_held == answer.max_sequences_typical == fit
+        assert answer.short_bytes == (50 * 256 - (pool - kept)) * 4 * MIB
+        assert ("headroom" in codes(answer)) == (headroom > 0)
+
+    def test_the_engine_knows_nothing_of_it(self) -> None:
+        free, kept = in_pool_of(300, sequences=1), in_pool_of(300, sequences=1, headroom=0.5)
+        assert (free.fits, kept.fits) == ("yes", "no")
+        assert free.starts is kept.starts is True
+        assert free.max_tokens == kept.max_tokens
+        for figure in ("pool_blocks", "pool_bytes", "max_concurrency", "kv_cache_size_tokens"):
+            assert getattr(free.budget, figure) == getattr(kept.budget, figure)
+
+    def test_it_is_said(self) -> None:
+        [note] = [n for n in in_pool_of(10_000, headroom=0.1).notes if n.code == "headroom"]
+        assert note.message("en").startswith("10% of the pool is kept free (3.91 GiB of 39.1 GiB per GPU)")
+
+
+class TestTypicalLength:
+    @pytest.mark.parametrize(
+        ("settings", "fit"),
+        [
+            ({}, 39),
+            ({"typical": 0.5}, 78),  # 2,048 tokens, 128 blocks
+            ({"typical": 0.3}, 129),  # 1,228.8: 1,229 tokens, 77 blocks
+            ({"typical": 0.01}, 3_333),  # 40.96: 41 tokens, 3 blocks
+            ({"typical": 0.5, "headroom": 0.1}, 70),
+            ({"typical": 0.5, "gpus": 2, "tp": 1}, 156),
+            ({"typical": 0.5, "shared_tokens": 1_024}, 155),  # 64 + n x (128 - 64)
+        ],
+    )
+    def test_it_has_a_count_of_its_own(self, settings: dict[str, float], fit: int) -> None:
+        answer = in_pool_of(10_000, **settings)
+        assert answer.max_sequences_typical == fit
+        notes = [n.message("en") for n in answer.notes if n.code == "typical-length"]
+        assert [f"{fit:,} requests fit" in note for note in notes] == [True] * ("typical" in settings)
+
+    def test_the_verdict_goes_by_the_longest(self) -> None:
+        answer = in_pool_of(10_000, typical=0.5)
+        assert (answer.max_sequences_counted, answer.fits) == (39, "no")
+        assert answer.short_bytes == in_pool_of(10_000).short_bytes
+
+    def test_nobody_knows_without_a_budget(self) -> None:
+        answer = sized(gpu="", typical=0.5)
+        assert answer.max_sequences_typical is None
+        assert "typical-length" not in codes(answer)
+
+
+class TestSharedTokens:
+    @pytest.mark.parametrize(
+        ("shared", "blocks", "fit"),
+        [
+            (0, 0, 39),
+            (15, 0, 39),
+            (16, 1, 39),
+            (1_024, 64, 51),  # 64 + n x 192 <= 10,000
+            (1_039, 64, 51),
+            (1_040, 65, 52),
+            (3_071, 191, 150),
+            (3_072, 191, 150),  # the whole prompt: its last token is computed again, so its last block is its own
+        ],
+    )
+    def test_shared_blocks_are_counted_once(self, shared: int, blocks: int, fit: int) -> None:
+        answer, plain = in_pool_of(10_000, shared_tokens=shared), in_pool_of(10_000)
+        assert (answer.shared_blocks, answer.shared_bytes) == (blocks, blocks * 4 * MIB)
+        assert answer.max_sequences_counted == answer.max_sequences_held == fit
+        assert answer.short_bytes == (blocks + 50 * (256 - blocks) - 10_000) * 4 * MIB
+        assert answer.fits == ("yes" if fit >= 50 else "no")
+        # What the engine counts and logs has no sharing in it.
+        assert (answer.request_bytes, answer.held_bytes) == (plain.request_bytes, plain.held_bytes)
+        assert answer.content_bytes == plain.content_bytes
+        assert answer.budget.max_concurrency == plain.budget.max_concurrency
+
+    def test_a_prompt_of_nothing_but_the_shared_one(self) -> None:
+        answer = in_pool_of(100, input=160, output=0, shared_tokens=160, sequences=91)
+        assert (answer.shared_blocks, answer.max_sequences_counted, answer.fits) == (9, 91, "yes")
+        assert in_pool_of(100, input=1, output=0, shared_tokens=1).max_sequences_counted == 100
+
+    def test_each_engine_has_its_own_copy(self) -> None:
+        answer = in_pool_of(10_000, gpus=2, tp=1, shared_tokens=1_024, sequences=103)
+        assert answer.max_sequences_counted == 2 * 51
+        assert answer.short_bytes == (64 + 52 * 192 - 10_000) * 4 * MIB
+
+    def test_windows_are_not_shared(self) -> None:
+        """10 full layers are one group, 52 windows six: 256 + 6 x 257 blocks at admission, 256 + 6 x 65 held."""
+        answer = in_pool_of(20_000, m.GEMMA3_27B, shared_tokens=1_024, sequences=20)
+        assert answer.plan.request_blocks(4_096) == 1_798
+        assert answer.plan.held_blocks(4_096) == 646
+        assert answer.shared_blocks == 64
+        assert answer.max_sequences_counted == (20_000 - 64) // (1_798 - 64) == 11
+        assert answer.max_sequences_held == (20_000 - 64) // (646 - 64) == 34
+        assert answer.fits == "held-only"
+
+    def test_states_are_not_shared_and_make_blocks_coarse(self) -> None:
+        """Qwen3-Next: blocks of 576 tokens, one group of attention beside three of states."""
+        for shared, blocks in ((575, 0), (576, 1), (1_727, 2), (1_728, 3)):
+            assert sized(m.QWEN3_NEXT, gpu="", shared_tokens=shared).shared_blocks == blocks
+
+    def test_latents_are_shared(self) -> None:
+        answer = sized(m.DEEPSEEK_R1, gpu="", gpus=8, shared_tokens=1_000)
+        assert answer.plan.block_tokens == 16
+        assert answer.shared_blocks == 62
+
+    def test_hits_end_where_the_blocks_of_all_groups_end(self) -> None:
+        """Windows of half the width have blocks of 32 tokens beside 16."""
+        full = FullAttention(kv_heads=8, key_dim=128, value_dim=128)
+        window = SlidingWindow(kv_heads=4, key_dim=128, value_dim=128, window_tokens=1_024)
+        mixed = m.architecture((full,), (window,))
+        answer = sized(mixed, gpu="", shared_tokens=63)
+        assert {(g.kind, g.block_tokens) for g in answer.plan.groups} == {("full", 16), ("window", 32)}
+        assert answer.shared_blocks == 2
+        assert sized(mixed, gpu="", shared_tokens=64).shared_blocks == 4
+
+    @pytest.mark.parametrize("model", ["openai/whisper-tiny", "mistralai/Mamba-Codestral-7B-v0.1"])
+    def test_what_has_no_prefix_cache_shares_nothing(self, model: str) -> None:
+        answer = sized(load(model).architecture, gpu="", input=400, output=0, shared_tokens=400)
+        assert answer.plan is not None
+        assert answer.shared_blocks == 0
+        assert "shared-saves-nothing" in codes(answer)
+        assert "shared-tokens" not in codes(answer)
+
+    def test_it_is_said_that_it_relies_on_hits(self) -> None:
+        def said(answer: Sizing) -> str:
+            [note] = [n for n in answer.notes if n.code == "shared-tokens"]
+            return note.message("en")
+
+        with_budget = said(in_pool_of(10_000, shared_tokens=1_024))
+        assert "counted once per engine: blocks 64, 256 MiB per GPU" in with_budget
+        assert "relies on prefix cache hits" in with_budget
+        assert with_budget.endswith("Without hits 39 requests fit.")
+        assert "Without hits" not in said(sized(gpu="", shared_tokens=1_024))
+        assert "shared-saves-nothing" in codes(sized(shared_tokens=15))
+
+
+class TestEnteredFigures:
+    @pytest.mark.parametrize("gib", [0, 0.0, 0.25, 3.5])
+    @pytest.mark.parametrize("term", ["activations", "graphs", "non_torch"])
+    def test_a_log_knows_better_than_an_estimate(self, term: str, gib: float) -> None:
+        plain, entered = sized().budget, sized(**{f"{term}_gib": gib}).budget
+        assert plain is not None
+        assert entered is not None
+        estimate = getattr(entered, term)
+        assert (estimate.value_bytes, estimate.basis) == (round(gib * GIB), "measured")
+        assert (estimate.source("en"), estimate.source("ja")) == ("As you entered it.", "入力された値です。")
+        less = getattr(plain, term).value_bytes - estimate.value_bytes
+        assert entered.available_bytes == plain.available_bytes + less
+        for other in {"activations", "graphs", "non_torch"} - {term}:
+            assert getattr(entered, other) == getattr(plain, other)
+
+    def test_they_are_of_one_gpu(self) -> None:
+        budget = sized(gpus=4, activations_gib=2.0).budget
+        assert budget is not None
+        assert budget.activations.value_bytes == 2 * GIB
+
+
+MODELS = st.sampled_from([m.QWEN3_32B, m.GEMMA3_27B, m.QWEN3_NEXT, m.DEEPSEEK_R1])
+SHARES = st.floats(0, 0.9) | st.sampled_from([0.1, 0.2, 0.3, 0.7, 0.9])
+
+
+@given(MODELS, st.integers(0, 12_000), st.integers(1, 20_000), st.integers(1, 300), st.tuples(SHARES, SHARES))
+def test_more_headroom_never_fits_more(
+    model: Architecture, pool: int, tokens: int, sequences: int, shares: tuple[float, float]
+) -> None:
+    settings: dict[str, object] = {"input": tokens, "output": 1, "sequences": sequences, "gpus": 1}
+    less, more = (in_pool_of(pool, model, headroom=share, **settings) for share in sorted(shares))
+    for count in ("max_sequences_counted", "max_sequences_held", "max_sequences_typical"):
+        assert getattr(more, count) <= getattr(less, count)
+    assert more.short_bytes >= less.short_bytes
+    assert pool * max(shares) <= more.budget.kept_free_blocks + 1e-6 <= pool * max(shares) + 1.1
+
+
+@given(
+    MODELS,
+    st.integers(0, 12_000),
+    st.integers(1, 20_000),
+    st.integers(0, 20_000),
+    st.floats(0.01, 1),
+    st.integers(1, 3),
+)
+def test_sharing_never_lowers_what_fits(
+    model: Architecture, pool: int, tokens: int, shared: int, typical: float, engines: int
+) -> None:
+    settings: dict[str, object] = {"input": tokens, "output": 100, "gpus": engines, "tp": 1}
+    shared = min(shared, tokens)
+    if ceil((tokens + 100) * typical) <= shared + 1:
+        typical = 1.0
+    plain = in_pool_of(pool, model, **settings)
+    answer = in_pool_of(pool, model, shared_tokens=shared, typical=typical, **settings)
+    assert answer.max_sequences_counted >= plain.max_sequences_counted
+    assert answer.max_sequences_held >= plain.max_sequences_held
+    assert answer.max_sequences_counted <= answer.max_sequences_held
+    assert answer.max_sequences_counted <= answer.max_sequences_typical
+    assert 0 <= answer.shared_bytes <= answer.request_bytes
+    # The most that fits needs no more than there is, and one more would.
+    most = answer.max_sequences_counted
+    for requests, short in ((most, False), (most + 1, True)):
+        if requests:
+            asked = in_pool_of(pool, model, shared_tokens=shared, sequences=requests, **settings)
+            assert (asked.short_bytes > 0) is short
