@@ -1,0 +1,568 @@
+"""What could be changed, what each change gives in bytes and requests, and what it costs; and how fast a step can be.
+
+Every number is ``size`` of a changed scenario: nothing is scaled or guessed here.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+from typing import Final, Literal
+
+from kvviz.core.architecture import Architecture
+from kvviz.core.cache import (
+    ChunkedAttention,
+    CompressedAttention,
+    CrossAttention,
+    FullAttention,
+    IndexerKeys,
+    LatentAttention,
+    Layer,
+    LayerCache,
+    SlidingWindow,
+    content,
+)
+from kvviz.core.dtypes import KV_DTYPES
+from kvviz.core.errors import KvvizError
+from kvviz.core.identity import ByIdentity
+from kvviz.core.units import format_bytes, format_count
+from kvviz.devices import device, devices
+from kvviz.engines import vllm
+from kvviz.engines.vllm_kernels import has_kernel
+from kvviz.estimate import Estimate
+from kvviz.scenario import Scenario
+from kvviz.sizing import Sizing, size, usable_kv_dtypes
+from kvviz.text import Message
+from kvviz.text import levers as text
+
+Code = Literal[
+    "max-model-len",
+    "batched-tokens",
+    "memory-fraction",
+    "tp",
+    "kv-dtype",
+    "weight-dtype",
+    "gpus",
+    "gpu",
+    "context",
+    "sequences",
+    "kv-heads",
+]
+CHEAPEST_FIRST: Final[tuple[Code, ...]] = (
+    "max-model-len",
+    "batched-tokens",
+    "memory-fraction",
+    "tp",
+    "kv-dtype",
+    "weight-dtype",
+    "gpus",
+    "gpu",
+    "context",
+    "sequences",
+    "kv-heads",
+)
+"""A setting, then a quantisation, then hardware, then asking for less; another model last."""
+_ASK_LESS: Final = frozenset({"context", "sequences"})
+MOST_FIXES: Final = 3
+
+_BATCHED_TOKENS: Final = 2_048
+"""What vLLM itself takes on smaller GPUs."""
+_MEMORY_FRACTION: Final = 0.95
+_WEIGHT_DTYPES: Final = ("fp8", "int4")
+_SAME_WEIGHTS: Final = 50
+"""Weights that shrink by less than one part in this many were of the type already: published scales differ a little."""
+_HEAD_DIVISORS: Final = (2, 8)
+_ASSUMED_GENERATION: Final = "hopper"
+"""Where no GPU is chosen."""
+
+Weigh = Callable[[Scenario], Estimate | None]
+"""The weights of a scenario's whole model; None, or a KvvizError, where nobody knows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lever:
+    """One change, with its answer."""
+
+    code: Code
+    label: Message
+    """What is changed, and to what."""
+    scenario: Scenario | None
+    """The scenario with the change; None where it takes another model (``kv-heads``)."""
+    sizing: Sizing
+    """The answer with the change."""
+    content_change_bytes: int
+    """Of one request's cache in the whole model, each at its own length."""
+    request_change_bytes: int
+    """Of what the engine counts one request as, on one GPU."""
+    more_requests: int | None
+    """Requests more at once, as counted, an engine that would not start having none; None without a budget."""
+    effect: Message
+    cost: Message
+    solves: bool
+    """Whether all requests then fit, as counted."""
+
+    @property
+    def asks_less(self) -> bool:
+        """Whether it is the question that changes: shorter or fewer requests."""
+        return self.code in _ASK_LESS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A lever with the words for its button."""
+
+    lever: Lever
+    label: Message
+    """What it changes and how many then fit."""
+    scenario: Scenario
+    """What one press asks instead."""
+
+
+def levers(asked: Sizing, *, weigh: Weigh) -> tuple[Lever, ...]:
+    """What could be changed, cheapest first. ``weigh`` is asked once for each weight type.
+
+    Nothing for a model that the engine does not run; without a GPU only what changes the cache itself. A change that
+    cannot be run is left out.
+    """
+    if asked.plan is None:
+        return ()
+    bench = _Bench(asked, weigh)
+    found = [
+        *_max_model_len(bench),
+        *_batched_tokens(bench),
+        *_memory_fraction(bench),
+        *_split(bench),
+        *_kv_dtypes(bench),
+        *_weight_dtypes(bench),
+        *_more_gpus(bench),
+        *_bigger_gpu(bench),
+        *_context(bench),
+        *_sequences(bench),
+        *_fewer_kv_heads(bench),
+    ]
+    return tuple(sorted(found, key=lambda lever: CHEAPEST_FIRST.index(lever.code)))
+
+
+def fixes(asked: Sizing, of: tuple[Lever, ...]) -> tuple[Fix, ...]:
+    """Up to three levers that solve the need, the cheapest of each kind; where none does, those that come nearest.
+
+    Nothing where everything fits already or where nobody can say.
+    """
+    if asked.fits in (None, "yes"):
+        return ()
+    possible = [lever for lever in of if lever.scenario is not None]
+    chosen = [lever for lever in possible if lever.solves]
+    if not chosen:
+        better = [lever for lever in possible if _fit(lever) > _fit(asked)]
+        chosen = sorted(better, key=lambda lever: -_fit(lever))
+    first_of_kind: dict[Code, Lever] = {}
+    for lever in chosen:
+        first_of_kind.setdefault(lever.code, lever)
+    return tuple(
+        Fix(lever=lever, label=_button(lever), scenario=lever.scenario)
+        for lever in list(first_of_kind.values())[:MOST_FIXES]
+        if lever.scenario is not None
+    )
+
+
+class _Bench:
+    """The asked scenario, and the answer to any change of it."""
+
+    def __init__(self, asked: Sizing, weigh: Weigh) -> None:
+        self.asked = asked
+        self.scenario = asked.scenario
+        self._weigh = weigh
+        self._weights: dict[str, Estimate | None] = {}
+
+    def weights(self, scenario: Scenario) -> Estimate | None:
+        """Of the whole model. They depend on the weight type alone of all that is changed here."""
+        if scenario.weight_dtype not in self._weights:
+            try:
+                self._weights[scenario.weight_dtype] = self._weigh(scenario)
+            except KvvizError:
+                self._weights[scenario.weight_dtype] = None
+        return self._weights[scenario.weight_dtype]
+
+    def answer(self, scenario: Scenario, architecture: Architecture | None = None) -> Sizing | None:
+        """None where it cannot be run."""
+        weights = None if self.asked.budget is None else self.weights(scenario)
+        try:
+            answer = size(architecture or self.asked.architecture, scenario, weights=weights)
+        except KvvizError:
+            return None
+        lost = answer.plan is None or (answer.budget is None) != (self.asked.budget is None)
+        return None if lost else answer
+
+    def changed(self, **changes: str | int | float | None) -> Sizing | None:
+        """The answer with these settings changed; None too where they do not go together."""
+        try:
+            return self.answer(self.scenario.with_changes(**changes))
+        except KvvizError:
+            return None
+
+    def lever(
+        self, code: Code, answer: Sizing | None, label: Message, cost: Message, effect: Message | None = None
+    ) -> Iterator[Lever]:
+        """None for no answer."""
+        if answer is None:
+            return
+        more = _more(self.asked, answer)
+        yield Lever(
+            code=code,
+            label=label,
+            scenario=None if code == "kv-heads" else answer.scenario,
+            sizing=answer,
+            content_change_bytes=answer.content_bytes - self.asked.content_bytes,
+            request_change_bytes=(answer.request_bytes or 0) - (self.asked.request_bytes or 0),
+            more_requests=more,
+            effect=effect or _effect(self.asked, answer, more),
+            cost=cost,
+            solves=answer.fits == "yes",
+        )
+
+
+def _max_model_len(bench: _Bench) -> Iterator[Lever]:
+    """Where an engine started for longer requests than anyone asks for does not start."""
+    if bench.asked.starts is False and bench.scenario.max_model_len not in (None, bench.scenario.tokens):
+        label = Message(text.MAX_MODEL_LEN, {"tokens": format_count(bench.scenario.tokens)})
+        yield from bench.lever("max-model-len", bench.changed(max_model_len=None), label, Message(text.LENGTH_COST))
+
+
+def _batched_tokens(bench: _Bench) -> Iterator[Lever]:
+    gpu, plan = bench.scenario.gpu, bench.asked.plan
+    if not gpu or plan is None:
+        return
+    current = bench.scenario.batched_tokens or vllm.default_batched_tokens(device(gpu))
+    # Blocks larger than a step, as hybrids have, would have no step that fills them.
+    if current > _BATCHED_TOKENS >= plan.block_tokens:
+        label = Message(text.BATCHED_TOKENS, {"tokens": format_count(_BATCHED_TOKENS)})
+        cost = Message(text.BATCHED_COST)
+        yield from bench.lever("batched-tokens", bench.changed(batched_tokens=_BATCHED_TOKENS), label, cost)
+
+
+def _memory_fraction(bench: _Bench) -> Iterator[Lever]:
+    if bench.asked.budget is None or bench.scenario.memory_fraction >= _MEMORY_FRACTION:
+        return
+    answer = bench.changed(memory_fraction=_MEMORY_FRACTION)
+    if answer is not None and answer.budget is not None:
+        label = Message(text.MEMORY_FRACTION, {"fraction": _MEMORY_FRACTION})
+        cost = Message(text.FRACTION_COST, {"outside": format_bytes(answer.budget.outside_bytes)})
+        yield from bench.lever("memory-fraction", answer, label, cost)
+
+
+def _split(bench: _Bench) -> Iterator[Lever]:
+    """The same GPUs in engines of another size, where that holds more: heads are copied, or weights are too many."""
+    asked, plan, gpus = bench.asked, bench.asked.plan, bench.scenario.gpus
+    if asked.budget is None or plan is None:
+        return
+    sizes = [tp for tp in vllm.tp_sizes(asked.architecture) if gpus % tp == 0 and tp != plan.tp]
+    answers = [answer for answer in (bench.changed(tp=tp) for tp in sizes) if answer is not None]
+    best = max(answers, key=_fit, default=None)
+    if best is None or best.plan is None or _fit(best) <= _fit(asked):
+        return
+    values = {"engines": format_count(best.engines), "tp": format_count(best.plan.tp)}
+    if best.engines == 1:
+        label, cost = Message(text.ONE_ENGINE, values), Message(text.ONE_ENGINE_COST)
+    else:
+        label = Message(text.ENGINES_OF_ONE if best.plan.tp == 1 else text.ENGINES, values)
+        cost = Message(text.ENGINES_COST)
+    yield from bench.lever("tp", best, label, cost)
+
+
+def _kv_dtypes(bench: _Bench) -> Iterator[Lever]:
+    """Every smaller cache type, as the engine lists them; what ends up stored the same comes once."""
+    asked = bench.asked
+    stored = {asked.kv_dtype.name}
+    caches = vllm.stored_caches(asked.architecture)
+    generation = device(bench.scenario.gpu).generation if bench.scenario.gpu else _ASSUMED_GENERATION
+    full = "fp16" if asked.architecture.dtype == "fp16" else "bf16"
+    for name in usable_kv_dtypes(asked)[1:]:
+        if not (KV_DTYPES[name].quantised or name == full) or not has_kernel(caches, name, generation):
+            continue
+        answer = bench.changed(kv_dtype=name)
+        if answer is None or answer.kv_dtype.name in stored or answer.content_bytes >= asked.content_bytes:
+            continue
+        stored.add(answer.kv_dtype.name)
+        cost = text.KV_DTYPE_COSTS.get(name, text.KV_DTYPE_COST)
+        label = Message(text.KV_DTYPE, {"dtype": _spoken(name)})
+        yield from bench.lever("kv-dtype", answer, label, Message(cost))
+
+
+def _weight_dtypes(bench: _Bench) -> Iterator[Lever]:
+    """Smaller weights: not one byte of cache less, and yet more room for it."""
+    asked = bench.asked
+    if asked.budget is None or bench.scenario.weights_gib is not None:
+        return
+    for name in _WEIGHT_DTYPES:
+        answer = bench.changed(weight_dtype=name)
+        if answer is None or answer.budget is None:
+            continue
+        before = asked.budget.weights.value_bytes
+        saved = before - answer.budget.weights.value_bytes
+        if saved * _SAME_WEIGHTS < before:
+            continue
+        more = _more(asked, answer) or 0
+        label = Message(text.WEIGHT_DTYPE, {"dtype": _spoken(name)})
+        values = {"more": format_count(more), "saved": format_bytes(saved)}
+        effect = Message(text.WEIGHTS_EFFECT_ONE if more == 1 else text.WEIGHTS_EFFECT, values)
+        yield from bench.lever("weight-dtype", answer, label, Message(text.WEIGHTS_COST), effect)
+
+
+def _more_gpus(bench: _Bench) -> Iterator[Lever]:
+    """The smallest count that does: one engine over more GPUs, or more engines of the size asked for."""
+    asked, plan, now = bench.asked, bench.asked.plan, bench.scenario.gpus
+    if asked.budget is None or plan is None:
+        return
+    wider = [n for n in vllm.tp_sizes(asked.architecture) if n > now]
+    one = _first_that_fits(bench.changed(gpus=n, tp=None) for n in wider)
+    each = (asked.max_sequences_counted or 0) // asked.engines
+    many = None
+    if each and asked.starts:
+        enough = max(now + plan.tp, plan.tp * -(-bench.scenario.requests // each))
+        # More GPUs than a scenario can have: one more engine then, which comes nearer.
+        many = bench.changed(gpus=enough, tp=plan.tp) or bench.changed(gpus=now + plan.tp, tp=plan.tp)
+    best = min(
+        (a for a in (one, many) if a is not None),
+        key=lambda a: (a.fits != "yes", a.scenario.gpus, a.engines),
+        default=None,
+    )
+    if best is None:
+        return
+    values = {"gpus": format_count(best.scenario.gpus), "engines": format_count(best.engines)}
+    label = Message(text.GPUS if best.engines == 1 else text.GPUS_ENGINES, values)
+    cost = Message(text.GPUS_COST if best.engines == 1 else text.GPUS_ENGINES_COST, {"more": best.scenario.gpus - now})
+    yield from bench.lever("gpus", best, label, cost)
+
+
+def _first_that_fits(answers: Iterator[Sizing | None]) -> Sizing | None:
+    """The first that fits; the last of all where none does."""
+    last = None
+    for answer in answers:
+        last = answer or last
+        if answer is not None and answer.fits == "yes":
+            return answer
+    return last
+
+
+def _bigger_gpu(bench: _Bench) -> Iterator[Lever]:
+    """The next in memory of the same make that fits; where none does, the largest."""
+    budget = bench.asked.budget
+    if budget is None:
+        return
+    amd = budget.device.generation == "cdna3"
+    larger = {
+        d.memory_bytes: d
+        for d in reversed(devices())
+        if d.memory_bytes > budget.device_bytes * 1.05 and (d.generation == "cdna3") == amd
+    }
+    answer = _first_that_fits(bench.changed(gpu=larger[memory].id) for memory in sorted(larger))
+    if answer is not None and answer.budget is not None:
+        name = answer.budget.device.name.removeprefix("NVIDIA ")
+        values = {"gpus": format_count(answer.scenario.gpus), "gpu": name}
+        yield from bench.lever("gpu", answer, Message(text.GPU, values), Message(text.GPU_COST))
+
+
+def _context(bench: _Bench) -> Iterator[Lever]:
+    """The longest requests of which as many fit as were asked for; of prompt, passages and answer the most is cut."""
+    asked, plan, budget = bench.asked, bench.asked.plan, bench.asked.budget
+    if plan is None or budget is None or asked.fits in (None, "yes"):
+        return
+    scenario = bench.scenario
+    parts = {
+        "input": (scenario.input, 1, text.INPUT_COST),
+        "output": (scenario.output, 1, text.OUTPUT_COST),
+        "passages": (scenario.passages, scenario.passage_tokens, text.PASSAGES_COST),
+    }
+    name = max(parts, key=lambda part: parts[part][0] * parts[part][1])
+    now, unit, cost = parts[name]
+    rest = scenario.tokens - now * unit
+
+    def at(count: int) -> Sizing | None:
+        cap = None if scenario.max_model_len is None else rest + count * unit
+        return bench.changed(**{name: count, "max_model_len": cap})
+
+    def fits(count: int) -> bool:
+        answer = at(count)
+        return answer is not None and answer.fits == "yes"
+
+    each = budget.usable_blocks // -(-scenario.requests // asked.engines)
+    tokens = plan.longest_request(min(each + 1, budget.pool_blocks)) or 0
+    least = max(_least_tokens(scenario, cut=name) - rest, 0 if name == "passages" else 1)
+    most = _largest(-(-least // unit), now, fits, guess=(tokens - rest) // unit) if unit else None
+    if most is not None:
+        label = Message(text.CONTEXT, {"tokens": format_count(rest + most * unit)})
+        yield from bench.lever("context", at(most), label, Message(cost, {"cut": format_count(now - most)}))
+
+
+def _least_tokens(scenario: Scenario, *, cut: str) -> int:
+    """No request is shorter than the tokens that all begin with, nor is a typical one."""
+    if not scenario.shared_tokens:
+        return 0
+    typical = 0 if scenario.typical == 1 else int(scenario.shared_tokens / Fraction(repr(scenario.typical))) + 1
+    return max(typical, 0 if cut == "output" else scenario.shared_tokens + scenario.output)
+
+
+def _largest(low: int, high: int, holds: Callable[[int], bool], guess: int) -> int | None:
+    """The largest number from ``low`` and below ``high`` that ``holds``, found at once where ``guess`` is it."""
+    if high <= low or not holds(low):
+        return None
+    for tried in (guess, guess + 1):
+        if low < tried < high:
+            low, high = (tried, high) if holds(tried) else (low, tried)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _sequences(bench: _Bench) -> Iterator[Lever]:
+    """As many as fit."""
+    most = _fit(bench.asked)
+    if 0 < most < (asked := bench.scenario.requests):
+        values = {"sequences": format_count(most), "waiting": format_count(asked - most)}
+        label, cost = Message(text.SEQUENCES, values), Message(text.SEQUENCES_COST, values)
+        yield from bench.lever("sequences", bench.changed(sequences=most, users=None), label, cost)
+
+
+def _fewer_kv_heads(bench: _Bench) -> Iterator[Lever]:
+    """The same layout with fewer KV heads: what grouped-query attention decides when a model is made."""
+    for divisor in _HEAD_DIVISORS:
+        sibling = _sibling(ByIdentity(bench.asked.architecture), divisor)
+        if sibling is None:
+            continue
+        heads = max(_kv_heads(cache) for layer in sibling.layers for cache in layer)
+        label = Message(text.KV_HEADS if heads > 1 else text.KV_HEAD, {"heads": format_count(heads)})
+        yield from bench.lever("kv-heads", bench.answer(bench.scenario, sibling), label, Message(text.KV_HEADS_COST))
+
+
+@lru_cache(maxsize=256)
+def _sibling(of: ByIdentity[Architecture], divisor: int) -> Architecture | None:
+    """``of`` with every layer's KV heads divided; None where it has none or they do not divide."""
+    heads = {_kv_heads(cache) for layer in of.value.layers for cache in layer} - {0}
+    if not heads or any(count % divisor for count in heads):
+        return None
+    return replace(of.value, layers=_with_heads(of.value.layers, lambda count: count // divisor))
+
+
+def _kv_heads(cache: LayerCache) -> int:
+    if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
+        return cache.kv_heads
+    return 0
+
+
+def _with_heads(layers: tuple[Layer, ...], change: Callable[[int], int]) -> tuple[Layer, ...]:
+    changed: dict[LayerCache, LayerCache] = {}
+    for cache in {cache for layer in layers for cache in layer}:
+        if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
+            changed[cache] = replace(cache, kv_heads=change(cache.kv_heads))
+    return tuple(tuple(changed.get(cache, cache) for cache in layer) for layer in layers)
+
+
+def _spoken(dtype: str) -> str:
+    return dtype if "_" in dtype else dtype.upper()
+
+
+def _fit(of: Lever | Sizing) -> int:
+    """Requests at once, as counted; none where the engine would not start."""
+    sizing = of.sizing if isinstance(of, Lever) else of
+    return (sizing.max_sequences_counted or 0) if sizing.starts else 0
+
+
+def _more(asked: Sizing, answer: Sizing) -> int | None:
+    if asked.max_sequences_counted is None or answer.max_sequences_counted is None:
+        return None
+    return _fit(answer) - _fit(asked)
+
+
+def _effect(asked: Sizing, answer: Sizing, more: int | None) -> Message:
+    """Bytes of a request, on one GPU, and requests at once, before and after."""
+    before, after = asked.request_bytes or 0, answer.request_bytes or 0
+    values = {"before": format_bytes(before), "after": format_bytes(after)}
+    bytes_effect = Message(text.BYTES_SAME, values) if before == after else Message(text.BYTES_CHANGE, values)
+    if more is None:
+        return bytes_effect
+    counts = {"fit": format_count(_fit(asked)), "then": format_count(_fit(answer))}
+    return Message(text.EFFECT, {"bytes": bytes_effect, **counts})
+
+
+def _button(lever: Lever) -> Message:
+    fit, needed = format_count(_fit(lever)), format_count(lever.sizing.scenario.requests)
+    values = {"what": lever.label, "fit": fit, "needed": needed}
+    if lever.code == "sequences":
+        return Message(text.SOLVES_ITSELF, values)
+    return Message(text.SOLVES if lever.solves else text.NEARER, values)
+
+
+# --- speed -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedFloor:
+    """No decode step is quicker than reading memory once: bytes of one GPU over its bandwidth."""
+
+    step_s: float
+    """Shortest time of one step, in which each request gets one token."""
+    weights_bytes: int
+    """On one GPU."""
+    cache_bytes: int
+    """On one GPU, of ``requests`` at full length: what their tokens take, without the rest of their blocks."""
+    requests: int
+    """Of one engine: the asked ones, or as many as fit."""
+    bandwidth_bytes_per_s: int
+    bandwidth_source: str
+    sentence: Message
+    """One line, which says that it is a floor and on what condition."""
+
+
+def speed_floor(sizing: Sizing) -> SpeedFloor | None:
+    """The floor at full length; None where nothing fits or it is not known what does.
+
+    It holds where every weight is read in a step. A mixture of experts reads fewer for few requests, and which weights
+    belong to experts is not known here, so the sentence carries that condition. Sparse attention reads a part of its
+    latents only: of those, just the indexer keys are counted.
+    """
+    budget, plan = sizing.budget, sizing.plan
+    if budget is None or plan is None or not sizing.max_sequences_counted or not sizing.starts:
+        return None
+    requests = -(-min(sizing.scenario.requests, sizing.max_sequences_counted) // sizing.engines)
+    layers, sparse = _read_on_one_gpu(ByIdentity(sizing.architecture), plan.tp)
+    on_one = content(layers, sizing.kv_dtype)
+    states = Fraction(on_one.state_bytes, plan.tp) - on_one.state_bytes
+    cache = ceil(requests * (on_one.bytes_at(sizing.tokens) + states))
+    gpu = budget.device
+    step_s = (budget.weights.value_bytes + cache) / gpu.bandwidth_bytes_per_s
+    values = {
+        "ms": _milliseconds(step_s),
+        "weights": format_bytes(budget.weights.value_bytes),
+        "cache": format_bytes(cache),
+        "requests": format_count(requests),
+        "bandwidth": f"{gpu.bandwidth_bytes_per_s / 10**9:,.0f}",
+        "source": gpu.bandwidth_source,
+    }
+    return SpeedFloor(
+        step_s=step_s,
+        weights_bytes=budget.weights.value_bytes,
+        cache_bytes=cache,
+        requests=requests,
+        bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
+        bandwidth_source=gpu.bandwidth_source,
+        sentence=Message(text.FLOOR_SPARSE if sparse else text.FLOOR, values),
+    )
+
+
+@lru_cache(maxsize=256)
+def _read_on_one_gpu(of: ByIdentity[Architecture], tp: int) -> tuple[tuple[Layer, ...], bool]:
+    """What one of ``tp`` GPUs must read of a request in a step, and whether attention is sparse."""
+    stored: Layer = vllm.stored_caches(of.value)
+    sparse = any(isinstance(c, IndexerKeys) or (isinstance(c, CompressedAttention) and c.index_key_dim) for c in stored)
+    if sparse:
+        stored = tuple(c for c in stored if not isinstance(c, LatentAttention | CompressedAttention))
+    return _with_heads((stored,), lambda heads: max(1, heads // tp)), sparse
+
+
+def _milliseconds(seconds: float) -> str:
+    """Rounded down, so that the floor stays one."""
+    ms = Fraction(seconds) * 1000
+    digits = 0 if ms >= 100 else 1 if ms >= 10 else 2
+    return f"{float(Fraction(int(ms * 10**digits), 10**digits)):,.{digits}f}"
