@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 from typing import Any, Final
 
@@ -108,6 +109,7 @@ class InFlight:
     """Numbers, seconds and operators only, the same in every language: ``200 × 15 s ÷ (15 s + 45 s)``."""
 
 
+@lru_cache(maxsize=1024)
 def requests_in_flight(users: int, *, answer_s: float, seconds_between: float) -> InFlight:
     """How many requests ``users`` people have in flight. Seconds are taken as written in decimals, not as floats."""
     answer, pause = _decimal(answer_s), _decimal(seconds_between)
@@ -485,6 +487,7 @@ def _check_shared(scenario: Scenario) -> None:
         raise ScenarioError(Message(text.TYPICAL_BELOW_SHARED, values), field="typical")
 
 
+@lru_cache(maxsize=1024)
 def _decimal(value: float) -> Fraction:
     """The number as a person writes it: 0.1 is a tenth."""
     return Fraction(repr(value))

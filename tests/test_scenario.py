@@ -212,7 +212,8 @@ def test_requests_are_no_more_than_people_and_fewer_with_longer_pauses(
 
 
 @pytest.mark.parametrize(
-    ("tokens", "share", "typical"), [(4096, 1.0, 4096), (4096, 0.5, 2048), (1_000, 0.1, 100), (1, 0.01, 1), (7, 0.5, 4)]
+    ("tokens", "share", "typical"),
+    [(4096, 1.0, 4096), (4096, 0.5, 2048), (10_000, 0.07, 700), (1, 0.01, 1), (7, 0.5, 4)],
 )
 def test_a_typical_length_is_rounded_up(tokens: int, share: float, typical: int) -> None:
     assert Scenario(input=tokens, output=0, typical=share).typical_tokens == typical
