@@ -14,10 +14,10 @@ _STEPS: tuple[tuple[int, str], ...] = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"),
 def format_bytes(count: int | Fraction) -> str:
     """Three significant digits with a binary suffix: ``10.4 GiB``, ``256 KiB``, ``132 B``."""
     sign = "-" if count < 0 else ""
-    size = Fraction(-count if count < 0 else count)
+    size = -count if count < 0 else count
     for unit, suffix in _STEPS:
         # 1023.95 MiB would print as "1,024 MiB": go up one unit when rounding to three digits gets there.
-        if size >= unit * Fraction(9995, 10000):
+        if size * 10_000 >= unit * 9_995:
             return f"{sign}{_three_digits(size / unit)} {suffix}"
     return f"{sign}{_three_digits(size)} B"
 
@@ -38,7 +38,7 @@ def format_gib(count: int | Fraction) -> str:
     return f"{float(Fraction(count) / GIB):,.2f}"
 
 
-def _three_digits(value: Fraction) -> str:
+def _three_digits(value: float | Fraction) -> str:
     number = float(value)
     if number >= 99.95:
         return f"{number:,.0f}"
