@@ -30,10 +30,9 @@ class Verdict:
 def verdict(sizing: Sizing, lang: Lang) -> Verdict:
     """How many fit, where, and by how much, or what is needed to say so."""
     scenario, budget, plan = sizing.scenario, sizing.budget, sizing.plan
-    needed, tokens = format_count(scenario.sequences), format_count(sizing.tokens)
+    needed, tokens = format_count(scenario.requests), format_count(sizing.tokens)
     if budget is None or plan is None or sizing.fits is None or sizing.max_sequences_counted is None:
-        each = sizing.content_bytes if sizing.request_bytes is None else sizing.request_bytes
-        head = text.NEED(lang, bytes=format_bytes(scenario.sequences * each))
+        head = text.NEED(lang, bytes=format_bytes(_need_bytes(sizing)))
         missing = text.NO_PLAN if plan is None else text.NO_WEIGHTS if scenario.gpu else text.CHOOSE_GPU
         rest = missing(lang, needed=needed, tokens=tokens)
         return Verdict(outcome="content" if plan is None else "asks", head=head, rest=rest)
@@ -51,7 +50,7 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
         head, rest = text.NO_START(lang, engine=ENGINE), text.NO_START_REST(lang, **values)
         return Verdict(outcome=sizing.fits, head=head, rest=rest)
     elif sizing.fits == "yes":
-        head = text.FIT_ALL(lang, needed=needed) if scenario.sequences > 1 else text.FIT_ONE(lang)
+        head = text.FIT_ALL(lang, needed=needed) if scenario.requests > 1 else text.FIT_ONE(lang)
     elif sizing.fits == "held-only":
         head = text.FIT_HELD(lang, needed=needed)
         counted = format_count(sizing.max_sequences_counted)
@@ -61,6 +60,13 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
     else:
         head = text.FIT_NONE(lang, needed=needed)
     return Verdict(outcome=sizing.fits, head=head, rest=f"{sentence}{'' if lang == 'ja' else ' '}{tail}")
+
+
+def _need_bytes(sizing: Sizing) -> int:
+    """All requests together, as the engine counts them where it does; what one engine's share is there once."""
+    requests = sizing.scenario.requests
+    each = sizing.content_bytes if sizing.request_bytes is None else sizing.request_bytes
+    return requests * (each - sizing.shared_bytes) + min(sizing.engines, requests) * sizing.shared_bytes
 
 
 def short_name(device_name: str) -> str:

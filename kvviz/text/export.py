@@ -1,0 +1,77 @@
+"""What is shared and exported: the Markdown summary, the headings of the CSV file, embedding, the QR code."""
+
+from kvviz.text.base import Text
+
+# Markdown summary
+TITLE = Text("KV cache of {model}", "{model} の KV キャッシュ")
+OPEN = Text("[Open this answer in kvviz]({link})", "[この結果を kvviz で開く]({link})")
+MADE_BY = Text(
+    "kvviz {version} · config {revision} · 1 GiB = 2³⁰ bytes",
+    "kvviz {version} · config {revision} · 1 GiB = 2³⁰ バイト",
+)
+AT_ONCE = Text(
+    "Fit at once: {counted} by the engine's count, {held} in steady decode.",
+    "同時に収まる数：エンジンの計上で {counted} 件、定常デコード時は {held} 件。",
+)
+SETTINGS = Text("Settings", "設定")
+SETTING = Text("Setting", "設定")
+VALUE = Text("Value", "値")
+MARK = Text("Mark", "区分")
+AS_DEFAULT = Text("default", "既定")
+CHANGED = Text("changed", "変更")
+WITH_ESTIMATE = Text("{mark}, {basis}", "{mark}、{basis}")
+AUTO_WEIGHTS = Text("auto: {bytes} per GPU", "auto：GPU あたり {bytes}")
+THE_REST = Text("Left at the default – {settings}.", "既定のまま – {settings}。")
+ONE_SETTING = Text("{name}: {value}", "{name}：{value}")
+SETTINGS_SEPARATOR = Text("; ", "、")
+FROM_PASTED = Text(
+    "The model is a config that was pasted; the link carries the fields that were read.",
+    "モデルは貼り付けた config です。リンクには読み取った項目が含まれます。",
+)
+WORKING = Text("Working", "計算")
+FROM_CONFIG = Text("Read from the config: {facts}.", "config から読んだ値：{facts}。")
+ONE_FACT = Text("{term} = {value} ({origin})", "{term} = {value}（{origin}）")
+LEDGER = Text("One GPU's memory", "GPU 1 基あたりのメモリ")
+DEVICE = Text("GPU memory", "GPU メモリ")
+LEFT = Text("Left for the cache", "キャッシュに残る量")
+LEFT_SOURCE = Text("GPU memory − the other parts", "GPU メモリ − ほかの内訳")
+KEPT_FREE = Text("Kept free", "空けておく量")
+KEPT_FREE_SOURCE = Text("Headroom of {share} of the pool", "プールの {share}")
+NEEDED = Text("Cache needed", "必要なキャッシュ")
+NOTES = Text("Notes and assumptions", "注記と仮定")
+NOT_MODELLED = Text("Not in these numbers", "この数値に含まないもの")
+NOT_MODELLED_LINES = (
+    Text("How fast answers come.", "応答の速さ。"),
+    Text(
+        "Requests over time: waiting, preemption, blocks of earlier requests that are found again.",
+        "時間とともに変わるもの：待ち行列、プリエンプション、以前のリクエストのブロックの再利用。",
+    ),
+    Text(
+        "Draft models and layers, LoRA adapters, encoders of images and sound.",
+        "ドラフトのモデルと層、LoRA アダプター、画像や音声のエンコーダー。",
+    ),
+    Text(
+        "Other programs on the GPU; parallelism other than tensor parallel; offloading to other memory.",
+        "GPU 上のほかのプログラム、テンソル並列以外の並列化、ほかのメモリへの退避。",
+    ),
+)
+SEPARATOR = Text(", ", "、")
+
+# CSV file: its other headings are those of the tables under the charts
+TABLE = Text("Table", "表")
+ANSWER = Text("Answer", "結果")
+MODEL_REVISION = Text("Revision of the config", "config のリビジョン")
+VERSION = Text("kvviz version", "kvviz のバージョン")
+
+# Embedding and the QR code
+EMBED_TITLE = Text("KV cache of {model}, by kvviz", "{model} の KV キャッシュ（kvviz）")
+NO_ADDRESS = Text(
+    "This page does not know its own web address, so it cannot be embedded: open it by its http or https address.",
+    "このページの Web アドレスが不明なため、埋め込めません。http または https のアドレスで開いてください。",
+)
+QR_TITLE = Text("QR code of the link to this answer", "この結果へのリンクの QR コード")
+QR_TOO_LONG = Text(
+    "The link has {length} bytes, more than the {most} a QR code holds: copy the link itself, or save the JSON file.",
+    "リンクは {length} バイトで、QR コードの上限 {most} バイトを超えています。"
+    "リンクをコピーするか、JSON ファイルを保存してください。",
+)
