@@ -72,6 +72,8 @@ _MEMORY_FRACTION: Final = 0.95
 _WEIGHT_DTYPES: Final = ("fp8", "int4")
 _SAME_WEIGHTS: Final = 50
 """Weights that shrink by less than one part in this many were of the type already: published scales differ a little."""
+_NOTABLY_MORE: Final = 1.05
+"""The same memory differs by a few hundred MiB from one product to the next."""
 _HEAD_DIVISORS: Final = (2, 8)
 _ASSUMED_GENERATION: Final = "hopper"
 """Where no GPU is chosen."""
@@ -201,6 +203,10 @@ class _Bench:
         except KvvizError:
             return None
 
+    def on_gpu(self, gpu: str, **changes: int | None) -> Sizing | None:
+        """The answer on another GPU."""
+        return self.changed(gpu=gpu, **changes)
+
     def lever(
         self, code: Code, answer: Sizing | None, label: Message, cost: Message, effect: Message | None = None
     ) -> Iterator[Lever]:
@@ -323,7 +329,7 @@ def _more_gpus(bench: _Bench) -> Iterator[Lever]:
         # More GPUs than a scenario can have: one more engine then, which comes nearer.
         many = bench.changed(gpus=enough, tp=plan.tp) or bench.changed(gpus=now + plan.tp, tp=plan.tp)
     best = min(
-        (a for a in (one, many) if a is not None),
+        (a for a in (one, many) if a is not None and _fit(a) >= _fit(asked)),
         key=lambda a: (a.fits != "yes", a.scenario.gpus, a.engines),
         default=None,
     )
@@ -346,21 +352,29 @@ def _first_that_fits(answers: Iterator[Sizing | None]) -> Sizing | None:
 
 
 def _bigger_gpu(bench: _Bench) -> Iterator[Lever]:
-    """The next in memory of the same make that fits; where none does, the largest."""
-    budget = bench.asked.budget
+    """The next in memory of the same make that fits; where none does, the largest, and more of those."""
+    asked, budget, now = bench.asked, bench.asked.budget, bench.scenario.gpus
     if budget is None:
         return
     amd = budget.device.generation == "cdna3"
     larger = {
-        d.memory_bytes: d
+        d.memory_bytes: d.id
         for d in reversed(devices())
-        if d.memory_bytes > budget.device_bytes * 1.05 and (d.generation == "cdna3") == amd
+        if d.memory_bytes > budget.device_bytes * _NOTABLY_MORE and (d.generation == "cdna3") == amd
     }
-    answer = _first_that_fits(bench.changed(gpu=larger[memory].id) for memory in sorted(larger))
-    if answer is not None and answer.budget is not None:
-        name = answer.budget.device.name.removeprefix("NVIDIA ")
-        values = {"gpus": format_count(answer.scenario.gpus), "gpu": name}
-        yield from bench.lever("gpu", answer, Message(text.GPU, values), Message(text.GPU_COST))
+    by_memory = [larger[memory] for memory in sorted(larger)]
+    found = [_first_that_fits(a for a in map(bench.on_gpu, by_memory) if a and _fit(a) >= _fit(asked))]
+    if by_memory and (found[0] is None or found[0].fits != "yes"):
+        wider = (bench.on_gpu(by_memory[-1], gpus=n, tp=None) for n in vllm.tp_sizes(asked.architecture) if n > now)
+        several = _first_that_fits(wider)
+        found.append(several if several is not None and several.fits == "yes" else None)
+    for answer in found:
+        if answer is not None and answer.budget is not None:
+            name = answer.budget.device.name.removeprefix("NVIDIA ")
+            values = {"gpus": format_count(answer.scenario.gpus), "gpu": name}
+            label = Message(text.GPU, values)
+            cost = Message(text.GPU_COST if answer.scenario.gpus == 1 else text.GPUS_OTHER_COST)
+            yield from bench.lever("gpu", answer, label, cost)
 
 
 def _context(bench: _Bench) -> Iterator[Lever]:
@@ -529,7 +543,9 @@ def speed_floor(sizing: Sizing) -> SpeedFloor | None:
     layers, sparse = _read_on_one_gpu(ByIdentity(sizing.architecture), plan.tp)
     on_one = content(layers, sizing.kv_dtype)
     states = Fraction(on_one.state_bytes, plan.tp) - on_one.state_bytes
-    cache = ceil(requests * (on_one.bytes_at(sizing.tokens) + states))
+    # Past a model's own length a window that never limits it would: the engine then holds less than the content.
+    each = min(on_one.bytes_at(sizing.tokens) + states, Fraction(sizing.held_bytes or 0))
+    cache = ceil(requests * each)
     gpu = budget.device
     step_s = (budget.weights.value_bytes + cache) / gpu.bandwidth_bytes_per_s
     values = {

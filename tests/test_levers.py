@@ -56,6 +56,8 @@ ASKED = (
     {"model": "Qwen/Qwen3-8B", "gpu": "t4", "sequences": 10},
     {"model": "openai/gpt-oss-120b", "sequences": 300},
     {"max_model_len": 400_000},
+    {"model": "HuggingFaceTB/SmolLM2-135M-Instruct", "gpu": "h200", "gpus": 8, "tp": 1},
+    {"model": "microsoft/Phi-mini-MoE-instruct", "gpu": "h200", "gpus": 8, "tp": 1},
     {"users": 200, "passages": 8, "headroom": 0.1, "shared_tokens": 1_000},
 )
 """Too many requests, too long ones, several engines, weights that do not fit, an engine that would not start."""
@@ -287,10 +289,14 @@ class TestGpu:
         for gpu in between:
             assert sized(gpu=gpu).fits != "yes"
 
-    def test_the_largest_where_none_does(self) -> None:
-        (lever,) = of("gpu", sequences=5_000)
-        assert not lever.solves
-        assert lever.sizing.scenario.gpu == "b300"
+    def test_the_largest_where_none_does_and_as_many_as_do(self) -> None:
+        one, several = of("gpu", sequences=500)
+        assert (one.label("en"), one.solves) == ("1 × B300", False)
+        assert (several.label("en"), several.solves) == ("4 × B300", True)
+        assert sized(sequences=500, gpu="b300", gpus=2).fits != "yes"
+
+    def test_weights_too_large_for_any_count_of_small_gpus(self) -> None:
+        assert labels(model="zai-org/GLM-5.1", gpu="a10g", gpus=4, sequences=40) == ["8 × B300 → 318 ✓"]
 
     def test_none_beyond_the_largest(self) -> None:
         assert of("gpu", gpu="b300", sequences=5_000) == []

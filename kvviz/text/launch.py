@@ -17,13 +17,13 @@ TYPED_WEIGHTS = Text(
 EACH_ENGINE = Text(
     "{engines} engines: run it once for each, on {tp} GPUs of its own (CUDA_VISIBLE_DEVICES) and with its own --port, "
     "and share the requests out among them.",
-    "エンジンは {engines} 個です。それぞれ専用の GPU {tp} 基（CUDA_VISIBLE_DEVICES）と --port を指定して"
+    "エンジンは {engines} 個です。専用の GPU {tp} 基（CUDA_VISIBLE_DEVICES）と --port をそれぞれに指定して "
     "1 回ずつ起動し、リクエストを振り分けてください。",
 )
 EACH_ENGINE_AMD = Text(
     "{engines} engines: run it once for each, on {tp} GPUs of its own (HIP_VISIBLE_DEVICES) and with its own --port, "
     "and share the requests out among them.",
-    "エンジンは {engines} 個です。それぞれ専用の GPU {tp} 基（HIP_VISIBLE_DEVICES）と --port を指定して"
+    "エンジンは {engines} 個です。専用の GPU {tp} 基（HIP_VISIBLE_DEVICES）と --port をそれぞれに指定して "
     "1 回ずつ起動し、リクエストを振り分けてください。",
 )
 NO_START = Text(

@@ -122,6 +122,7 @@ GPUS_ENGINES_COST = Text(
     "GPU の費用が {more} 基分増え、リクエストの振り分けが必要です。エンジンごとに重みとキャッシュを持ちます。",
 )
 GPU_COST = Text("Another GPU to buy or rent.", "別の GPU を購入または借用する必要があります。")
+GPUS_OTHER_COST = Text("Other GPUs to buy or rent.", "別の GPU を複数、購入または借用する必要があります。")
 INPUT_COST = Text(
     "Prompts get {cut} tokens shorter, which leaves less room for retrieved passages and history.",
     "プロンプトが {cut} トークン短くなり、検索した文書や履歴を入れる余地が減ります。",
