@@ -1,0 +1,425 @@
+"""What is taken away opens again: CSV, JSON, Markdown, frame and QR code, in both languages, hostile names too."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from urllib.parse import parse_qs, urlencode, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+import segno
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+import kvviz
+from kvviz.charts.growth import growth_rows
+from kvviz.charts.layers import layer_rows
+from kvviz.charts.ledger import ledger_rows, ledger_segments
+from kvviz.core.architecture import Fact, Note
+from kvviz.core.errors import KvvizError
+from kvviz.core.units import GIB, format_bytes
+from kvviz.export import (
+    csv_bytes,
+    csv_text,
+    embed_code,
+    file_name,
+    json_text,
+    markdown_summary,
+    sizing_json,
+)
+from kvviz.links import pack_config
+from kvviz.qr import MOST_BYTES, QUIET_MODULES, qr_svg
+from kvviz.resolve import resolve
+from kvviz.scenario import Scenario, from_json, from_query, to_query
+from kvviz.sizing import Sizing, size
+from kvviz.text import LANGUAGES, Lang, Message, Text
+from kvviz.text import charts as parts
+from kvviz.text import explain as why
+from kvviz.text import export as text
+from kvviz.verdict import one_line, verdict
+from tests.test_catalogue import SMALL
+
+SCENARIOS = [
+    Scenario(),
+    Scenario(model="google/gemma-3-27b-it", gpu="h200", gpus=2, input=100_000, headroom=0.1, users=40),
+    Scenario(model="Qwen/Qwen3-Next-80B-A3B-Instruct", gpu="h200", gpus=2, shared_tokens=2048, passages=3),
+    Scenario(model="deepseek-ai/DeepSeek-R1", memory_fraction=0.8),
+    Scenario(model="facebook/bart-large-cnn", gpu=""),
+    Scenario(model="openai/gpt-oss-120b", gpu="", kv_dtype="fp8"),
+    Scenario(model="mine", config=pack_config(SMALL)),
+]
+BOTH = pytest.mark.parametrize("lang", LANGUAGES)
+EACH = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.model)
+
+
+def sized(scenario: Scenario) -> Sizing:
+    resolved = resolve(scenario)
+    sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return replace(sizing, notes=(*resolved.notes, *sizing.notes))
+
+
+def link(scenario: Scenario, base: str = "https://kvviz.example.org/") -> str:
+    return f"{base}?{urlencode({**to_query(scenario), 'lang': 'en'})}"
+
+
+HOSTILE = [
+    '=HYPERLINK("http://evil.example","x")',
+    "+1",
+    "-2+3|cmd",
+    "@SUM(A1)",
+    "＝1+1",
+    " \t=1",
+    "\r=1",
+    "# heading",
+    "1. item",
+    "a|b|c",
+    "`code` and ``more``",
+    r"\| \` \\",
+    "<script>alert(1)</script>",
+    "![x](http://evil.example/p.png)",
+    "[x](javascript:alert(1))",
+    "http://evil.example www.evil.example a@evil.example @someone #123",
+    "*a* _b_ ~~c~~ $d$ &amp; &#64;",
+    "line\n\n## heading\n| a | b |",
+    "```",
+    "",
+]
+
+
+# --- CSV -------------------------------------------------------------------------------------------------------------
+
+
+def tables(sizing: Sizing, lang: Lang) -> dict[str, list[dict[str, object]]]:
+    """What the page has under its charts."""
+    ledger = {"ledger": ledger_rows(sizing, lang)} if sizing.budget is not None else {}
+    return {**ledger, "layers": layer_rows(sizing, lang), "growth": growth_rows(sizing, lang)}
+
+
+def read(written: bytes) -> list[dict[str, str]]:
+    """The file as a spreadsheet reads it."""
+    assert written.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""), strict=True))
+    assert len({len(row) for row in rows}) == 1
+    assert len(set(rows[0])) == len(rows[0])
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+@BOTH
+@EACH
+def test_csv_has_the_sizings_numbers_to_the_byte(scenario: Scenario, lang: Lang) -> None:
+    sizing = sized(scenario)
+    of_charts = tables(sizing, lang)
+    rows = read(csv_bytes(sizing, lang, tables=of_charts))
+    table, part, counted = text.TABLE(lang), parts.PART(lang), parts.BYTES(lang)
+
+    def of(title: str) -> list[dict[str, str]]:
+        return [row for row in rows if row[table] == title]
+
+    three = {row[part]: int(row[counted]) for row in of(why.THREE(lang))}
+    assert three[why.CONTENT(lang)] == sizing.content_bytes
+    assert three.get(why.RESERVATION(lang)) == sizing.request_bytes
+    assert three.get(why.HELD(lang)) == sizing.held_bytes
+    assert three.get(why.POOL(lang)) == (sizing.budget.pool_bytes if sizing.budget else None)
+    for row in of(why.THREE(lang)):
+        assert float(row[parts.GIB(lang)]) == round(int(row[counted]) / GIB, 3)
+    if sizing.budget is not None:
+        assert [int(row[counted]) for row in of("ledger")] == [s.value_bytes for s in ledger_segments(sizing)]
+    for title, given in of_charts.items():
+        shown = [{heading: row[heading] for heading in given[0]} for row in of(title)]
+        assert shown == [{heading: str(value) for heading, value in row.items()} for row in given]
+    settings = {row[part]: row[text.VALUE(lang)] for row in of(text.SETTINGS(lang))}
+    assert settings[text.ANSWER(lang)] == one_line(sizing, lang)
+    assert settings[text.VERSION(lang)] == kvviz.__version__
+    assert settings[text.MODEL_REVISION(lang)] == sizing.scenario.revision
+    assert scenario.model in settings.values()
+
+
+def test_csv_lines_end_as_rfc_4180_says() -> None:
+    written = csv_text(sized(Scenario()), "en", tables={})
+    assert written.endswith("\r\n")
+    assert written.count("\n") == written.count("\r\n") == len(written.splitlines())
+
+
+def test_no_cell_is_a_formula() -> None:
+    given = [{"Part": name, "Bytes": -1, "GiB": -0.5} for name in HOSTILE]
+    rows = read(csv_bytes(sized(Scenario()), "en", tables={"=1+1": given}))
+    hostile = [row for row in rows if row["Table"].endswith("=1+1")]
+    assert len(hostile) == len(HOSTILE)
+    for row, name in zip(hostile, HOSTILE, strict=True):
+        assert (row["Bytes"], row["GiB"]) == ("-1", "-0.5")  # a number is a number
+        for heading in ("Table", "Part"):
+            assert not re.match(r"[\s=+\-@＝＋－＠]", row[heading])
+        assert row["Part"].removeprefix("'") == " ".join(name.split())
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@EACH
+def test_json_is_the_command_lines_object(scenario: Scenario, lang: Lang) -> None:
+    sizing = sized(scenario)
+    read_back = json.loads(json_text(sizing, lang))
+    assert read_back == sizing_json(sizing, lang)
+    assert from_json(read_back["scenario"]) == (sizing.scenario, ())
+    assert "\\u" not in json_text(sizing, lang)
+
+
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+
+def tokens(markdown: str) -> list[Token]:
+    """Blocks and what is in their lines, as CommonMark with tables and autolinks reads them."""
+    found = []
+    for token in MarkdownIt("gfm-like", {"linkify": False, "html": True}).parse(markdown):
+        found += [token, *(token.children or [])]
+    return found
+
+
+def rows_of(markdown: str) -> list[list[str]]:
+    """The text of the cells of all tables."""
+    rows: list[list[str]] = []
+    parsed = MarkdownIt("gfm-like", {"linkify": False}).parse(markdown)
+    for place, block in enumerate(parsed):
+        if block.type == "tr_open":
+            rows.append([])
+        elif block.type in ("th_open", "td_open"):
+            inline = parsed[place + 1]
+            rows[-1].append("".join(child.content for child in inline.children or []))
+    return rows
+
+
+def numbers(rows: Sequence[Sequence[str]]) -> set[int]:
+    """Every whole number that fills a cell."""
+    cells = [cell for row in rows for cell in row]
+    return {int(cell.replace(",", "")) for cell in cells if re.fullmatch(r"-?[\d,]+", cell)}
+
+
+@BOTH
+@EACH
+def test_markdown_opens_with_the_answer_and_has_the_sizings_numbers(scenario: Scenario, lang: Lang) -> None:
+    sizing = sized(scenario)
+    address = link(sizing.scenario)
+    markdown = markdown_summary(sizing, address, lang)
+    parsed = tokens(markdown)
+    strong = [parsed[i + 1].content for i, token in enumerate(parsed) if token.type == "strong_open"]
+    assert strong[0] == verdict(sizing, lang).head
+    assert [t.attrs["href"] for t in parsed if t.type == "link_open"] == [address]
+    assert {t.type for t in parsed} & {"html_block", "html_inline", "image", "fence", "code_block", "hr"} == set()
+    found = numbers(rows_of(markdown))
+    assert sizing.content_bytes in found
+    assert {sizing.request_bytes, sizing.held_bytes} - {None} <= found
+    budget = sizing.budget
+    if budget is not None and sizing.short_bytes is not None:
+        terms = (budget.weights, budget.activations, budget.graphs, budget.non_torch)
+        assert {term.value_bytes for term in terms} <= found
+        assert {budget.device_bytes, budget.outside_bytes, budget.available_bytes, budget.pool_bytes} <= found
+        assert {budget.usable_bytes + sizing.short_bytes, abs(sizing.lacking_bytes or 0)} <= found
+        assert all(parts.BASIS[term.basis](lang) in markdown for term in terms)
+    for said in (kvviz.__version__, sizing.scenario.revision, *(line(lang) for line in text.NOT_MODELLED_LINES)):
+        assert said in markdown
+    visible = "".join(t.content for t in parsed if t.type in ("text", "code_inline", "text_special"))
+    for note in sizing.notes:
+        assert note.message(lang) in visible
+
+
+@BOTH
+def test_markdown_is_one_page(lang: Lang) -> None:
+    for scenario in SCENARIOS:
+        lines = markdown_summary(sized(scenario), "", lang).splitlines()
+        assert len(lines) <= 85
+        assert len("\n".join(lines)) <= 9_000
+
+
+@BOTH
+def test_markdown_marks_what_was_changed(lang: Lang) -> None:
+    sizing = sized(Scenario(model="google/gemma-3-27b-it", sequences=7, memory_fraction=0.8))
+    marks = {row[0]: row[1:] for row in rows_of(markdown_summary(sizing, "", lang)) if len(row) == 3}
+    changed = [value for value, mark in marks.values() if mark == text.CHANGED(lang)]
+    assert changed == ["google/gemma-3-27b-it", "7", "0.8"]
+    assert ["auto → bf16", text.AS_DEFAULT(lang)] in marks.values()
+    rest = text.THE_REST(lang, settings="").rstrip(".。")
+    assert rest in markdown_summary(sizing, "", lang)
+
+
+def test_markdown_marks_estimates() -> None:
+    sizing = sized(Scenario(gpus=2))
+    assert sizing.budget is not None
+    weights = format_bytes(sizing.budget.weights.value_bytes)
+    marks = {row[1]: row[2] for row in rows_of(markdown_summary(sizing, "", "en")) if len(row) == 3}
+    assert marks[f"auto: {weights} per GPU"] == "default, assumed"
+
+
+def test_settings_that_count_for_nothing_are_left_out() -> None:
+    of_users = markdown_summary(sized(Scenario(users=200)), "", "en")
+    assert "Requests in flight at peak" not in of_users
+    assert "200 × 15 s ÷ (15 s + 45 s)" in of_users
+    written = csv_text(sized(Scenario()), "en", tables={})
+    assert "Requests in flight at peak,50" in written
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name])
+def test_nothing_hostile_becomes_markup(name: str) -> None:
+    """Names from a config stand in facts and notes."""
+    sizing = sized(Scenario())
+    plain = markdown_summary(sizing, link(sizing.scenario), "en")
+    said = Message(Text("{name}", "{name}"), {"name": name})
+    fact = Fact(term=name, value=name, origin="derived", where=name)
+    architecture = replace(sizing.architecture, facts=(*sizing.architecture.facts, fact))
+    hostile = replace(
+        sizing, architecture=architecture, kv_dtype_reason=said, notes=(*sizing.notes, Note(code="x", message=said))
+    )
+    markdown = markdown_summary(hostile, link(sizing.scenario), "en")
+    before, after = tokens(plain), tokens(markdown)
+
+    def structure(of: list[Token]) -> list[str]:
+        inline = {"text", "text_special", "code_inline"}
+        return [t.type for t in of if t.type not in inline]
+
+    extra_item = ["list_item_open", "paragraph_open", "inline", "paragraph_close", "list_item_close"]
+    assert sorted(structure(after)) == sorted(structure(before) + extra_item)
+    visible = "".join(t.content for t in after if t.type in ("text", "code_inline", "text_special"))
+    assert visible.replace("\u200b", "").count(" ".join(name.split())) >= 4
+    for bare in ("http://", "www.", "@someone", "#123"):  # sites link them by themselves
+        in_text = "".join(t.content for t in after if t.type in ("text", "text_special"))
+        assert bare not in in_text
+
+
+@pytest.mark.parametrize("bad", ["", "?v=1", "/?v=1", "javascript:alert(1)", "file:///etc/passwd", "http://[x"])
+def test_only_a_web_address_becomes_a_link(bad: str) -> None:
+    markdown = markdown_summary(sized(Scenario()), bad, "en")
+    assert [t for t in tokens(markdown) if t.type == "link_open"] == []
+    with pytest.raises(KvvizError) as caught:
+        embed_code(bad, "en")
+    assert caught.value.code == "no-address"
+
+
+def test_a_link_cannot_end_early() -> None:
+    address = link(Scenario(model="a (b)")) + "&x=)<y> z"
+    (found,) = [t for t in tokens(markdown_summary(sized(Scenario()), address, "en")) if t.type == "link_open"]
+    assert parse_qs(urlsplit(str(found.attrs["href"])).query)["x"] == [")<y> z"]
+
+
+# --- Sharing ---------------------------------------------------------------------------------------------------------
+
+
+class Frames(HTMLParser):
+    """Every tag with its attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, Mapping[str, str | None]]] = []
+        self.words = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def frame(code: str) -> Mapping[str, str | None]:
+    """The attributes of the one frame there is."""
+    parser = Frames()
+    parser.feed(code)
+    parser.close()
+    ((tag, attributes),) = parser.found
+    assert (tag, parser.words) == ("iframe", "")
+    return attributes
+
+
+@BOTH
+@EACH
+def test_the_frame_opens_the_same_answer(scenario: Scenario, lang: Lang) -> None:
+    sizing = sized(scenario)
+    attributes = frame(embed_code(link(sizing.scenario), lang))
+    address = urlsplit(attributes["src"] or "")
+    query = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
+    assert address.netloc == "kvviz.example.org"
+    assert (query.pop("embed"), query["lang"]) == ("true", lang)
+    assert from_query(query) == (sizing.scenario, ())
+    assert attributes["title"] == text.EMBED_TITLE(lang, model=scenario.model)
+    assert set((attributes["sandbox"] or "").split()) >= {"allow-scripts", "allow-same-origin"}
+    assert "allow-top-navigation" not in (attributes["sandbox"] or "")
+
+
+def test_a_hostile_link_stays_inside_its_attribute() -> None:
+    name = '"><script>alert(1)</script><iframe src="'
+    attributes = frame(embed_code(link(Scenario()) + "&" + urlencode({"model": name}), "en"))
+    assert set(attributes) == {"src", "title", "width", "height", "style", "loading", "referrerpolicy", "sandbox"}
+    assert name in (attributes["title"] or "")
+
+
+def matrix(drawing: str) -> list[list[int]]:
+    """The modules of a drawn code, white border included."""
+    svg = ElementTree.fromstring(drawing)  # noqa: S314 - drawn here
+    space = "{http://www.w3.org/2000/svg}"
+    wide = int(svg.attrib["viewBox"].split()[-1])
+    ground, dark = svg.find(f"{space}rect"), svg.find(f"{space}path")
+    assert ground is not None
+    assert dark is not None
+    assert (ground.attrib["fill"], dark.attrib["fill"]) == ("#FFFFFF", "#000000")
+    assert int(ground.attrib["width"]) == int(ground.attrib["height"]) == wide
+    modules = [[0] * wide for _ in range(wide)]
+    drawn = re.findall(r"M(\d+) (\d+)h(\d+)v1h-(\d+)z", dark.attrib["d"])
+    assert "".join(f"M{x} {y}h{run}v1h-{back}z" for x, y, run, back in drawn) == dark.attrib["d"]
+    for x, y, run, back in drawn:
+        assert run == back
+        modules[int(y)][int(x) : int(x) + int(run)] = [1] * int(run)
+    return modules
+
+
+@pytest.mark.parametrize("address", [link(s) for s in SCENARIOS] + ["https://例え.jp/?model=日本語", "x" * MOST_BYTES])
+def test_the_qr_code_is_drawn_as_it_was_made(address: str) -> None:
+    modules = matrix(qr_svg(address, "en"))
+    edge = QUIET_MODULES
+    assert all(not any(row[:edge]) and not any(row[-edge:]) for row in modules)
+    assert not any(any(row) for row in (*modules[:edge], *modules[-edge:]))
+    inside = [row[edge:-edge] for row in modules[edge:-edge]]
+    expected = segno.make_qr(address, error="l", mode="byte", encoding="utf-8")
+    assert inside == [list(row) for row in expected.matrix]
+    finder = [[1] * 7, [1, 0, 0, 0, 0, 0, 1], *[[1, 0, 1, 1, 1, 0, 1]] * 3, [1, 0, 0, 0, 0, 0, 1], [1] * 7]
+    assert [row[:7] for row in inside[:7]] == [row[-7:] for row in inside[:7]] == finder
+
+
+@BOTH
+def test_the_qr_code_says_what_it_is(lang: Lang) -> None:
+    svg = ElementTree.fromstring(qr_svg("https://kvviz.example.org/", lang))  # noqa: S314 - drawn here
+    title = svg.find("{http://www.w3.org/2000/svg}title")
+    assert title is not None
+    assert (svg.attrib["role"], svg.attrib["aria-label"], title.text) == (
+        "img",
+        text.QR_TITLE(lang),
+        text.QR_TITLE(lang),
+    )
+
+
+def test_a_link_too_long_for_a_qr_code_is_refused_in_words() -> None:
+    with pytest.raises(KvvizError, match=r"2,954 bytes, more than the 2,953") as caught:
+        qr_svg("x" * (MOST_BYTES + 1), "en")
+    assert caught.value.code == "qr-too-long"
+    with pytest.raises(KvvizError):
+        qr_svg("あ" * 985, "ja")
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("Qwen/Qwen3-32B-FP8", "kvviz-Qwen3-32B-FP8.csv"),
+        ("私のモデル", "kvviz-model.csv"),
+        ("a b (c)", "kvviz-a-b-c.csv"),
+        ("../..", "kvviz-model.csv"),
+    ],
+)
+def test_file_names_are_safe_anywhere(model: str, name: str) -> None:
+    sizing = sized(Scenario(model="mine", config=pack_config(SMALL)))
+    if model != "../..":
+        sizing = replace(sizing, scenario=sizing.scenario.with_changes(model=model))
+        assert file_name(sizing, "csv") == name
+    else:  # no setting can be this
+        with pytest.raises(KvvizError):
+            sizing.scenario.with_changes(model=model)
