@@ -33,7 +33,8 @@ Json = Mapping[str, object]
 Row = Mapping[str, object]
 """One row of a table: value by heading."""
 
-EMBED_HEIGHT_PX: Final = 560
+EMBED_HEIGHT_PX: Final = 620
+"""The growth chart, its table folded, and the line that says what it was computed from."""
 _FIRST_SETTINGS: Final = ("model", "gpu", "gpus", "input", "output", "sequences", "kv_dtype")
 """Those a reader wants to see even where nobody changed them."""
 _NOT_SETTINGS: Final = frozenset({"engine", "revision", "config"})
