@@ -3,6 +3,7 @@
 KvvizError                      expected; its message is for the user and says what to do
 ├── ConfigError                 a config.json that cannot be read: every problem at once, each with its path
 │   └── UnknownArchitectureError    readable JSON of an architecture kvviz has no rules for: no number is given
+├── HubError (kvviz.hub)        a model that cannot be read from the Hub
 └── ScenarioError               a setting out of bounds or a combination that cannot be run
 
 Anything else that is raised is a bug and keeps its traceback.
