@@ -45,6 +45,8 @@ if sizing is not None and not embedded:
             st.markdown(f"**{text.LEDGER(lang)}**")
             figure = ledger_figure(sizing, lang)
             show.chart(figure, ledger_rows(sizing, lang), alt=ledger_alt(sizing, lang), key="ledger", lang=lang)
+        show.fix_buttons(sizing, answered.levers, lang)
+        show.floor(sizing, lang)
 
 if sizing is not None:
     with below:
@@ -57,16 +59,21 @@ if sizing is not None:
             st.caption(show.source_line(sizing, state.link(scenario), lang))
 
 if sizing is not None and not embedded:
-    st.markdown(f"**{text.LAYERS(lang)}**")
-    browser.svg(layer_strip_svg(sizing, lang, columns=16 if phone else 32), key="layers")
-    show.table(layer_rows(sizing, lang), key="layers", lang=lang)
-    with st.expander(text.WHY(lang), key=f"why_{phone}", icon=":material/function:", expanded=not phone):
+    layers, why, what_if, launch = st.tabs([text.LAYERS(lang), text.WHY(lang), text.WHAT_IF(lang), text.LAUNCH(lang)])
+    with layers:
+        browser.svg(layer_strip_svg(sizing, lang, columns=16 if phone else 32), key="layers")
+        show.table(layer_rows(sizing, lang), key="layers", lang=lang)
+    with why:
         show.why_this_number(sizing, lang)
-    with st.expander(text.LINK(lang), key="link", icon=":material/link:"):
-        st.caption(text.LINK_HELP(lang))
-        if scenario.config:
-            st.caption(text.LINK_CONFIG(lang))
-        st.code(state.link(scenario), language=None, wrap_lines=True)
+    with what_if:
+        show.what_if(answered.levers, lang)
+    with launch:
+        show.launch_command(sizing, lang)
+    with st.expander(text.SHARE(lang), key="share", icon=":material/share:"):
+        rows = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
+        if sizing.budget is not None:
+            rows = {text.LEDGER(lang): ledger_rows(sizing, lang), **rows}
+        show.share(sizing, rows, lang)
     if phone:  # whoever types sees what comes of it
         with st.bottom:
             show.verdict(sizing, lang)

@@ -166,6 +166,68 @@ MODEL_NOT_BUNDLED = Text(
     "別のモデルを選ぶか、config.json を貼り付けてください。",
 )
 
+# Lengths and requests, from what people know
+PASSAGES = Text("Retrieved passages", "検索で加えるパッセージ数")
+PASSAGE_TOKENS = Text("Tokens each", "1 件のトークン数")
+ADD_PASSAGES = Text("Add retrieved passages", "検索パッセージを加える")
+PASSAGES_ADDED = Text("Retrieved: {passages} × {tokens}", "検索：{passages} × {tokens}")
+PASSAGES_HELP = Text(
+    "Retrieval (RAG) multiplies the input: a sizing done without it does not hold with it. 0: none.",
+    "検索（RAG）を使うと入力が何倍にもなり、使わない前提の見積もりは成り立ちません。0 なら加えません。",
+)
+USERS = Text("Users", "ユーザー数")
+ONLY_USERS = Text("I only know users", "ユーザー数しかわからない")
+USERS_KNOWN = Text("{users} users → {requests} requests", "{users} ユーザー → {requests} 件")
+USERS_HELP = Text(
+    "People using it at the busiest time. Empty: the number of requests counts as typed.",
+    "最も混む時間帯の利用者数です。空欄なら、入力した同時リクエスト数を使います。",
+)
+SECONDS_BETWEEN = Text("Seconds between answers", "回答の間隔（秒）")
+SECONDS_BETWEEN_HELP = Text(
+    "How long a person reads and thinks before asking again.",
+    "利用者が読んで考え、次に質問するまでの時間です。",
+)
+ANSWER_S = Text("Seconds an answer takes", "回答にかかる時間（秒）")
+ANSWER_S_HELP = Text("From question to last token.", "質問から最後のトークンまでの時間です。")
+USERS_FORMULA = Text("{formula} = **{requests} requests in flight**", "{formula} = **同時 {requests} 件**")
+HEADROOM = Text("Headroom to keep free", "空けておく割合")
+HEADROOM_HELP = Text("Share of the pool, 0 to 0.9.", "プールに対する割合です（0～0.9）。")
+TYPICAL = Text("Typical length", "典型的な長さ")
+TYPICAL_HELP = Text(
+    "As a share of the longest, 0.01 to 1. The verdict goes by the longest all the same.",
+    "最長に対する割合です（0.01～1）。判定は最長の長さで行います。",
+)
+SHARED_TOKENS = Text("Shared system prompt, tokens", "共有システムプロンプト（トークン）")
+SHARED_TOKENS_HELP = Text(
+    "Tokens at the start that are the same in every request: prefix caching stores their whole blocks once.",
+    "全リクエストの先頭で共通のトークン数です。プレフィックスキャッシュでは、共通のブロックを 1 回だけ保存します。",
+)
+ACTIVATIONS_GIB = Text("Activations measured, GiB", "アクティベーションの実測値（GiB）")
+GRAPHS_GIB = Text("CUDA graphs measured, GiB", "CUDA グラフの実測値（GiB）")
+NON_TORCH_GIB = Text("Outside PyTorch measured, GiB", "PyTorch 以外の実測値（GiB）")
+MEASURED_HELP = Text(
+    "Per GPU, from your own start-up log. Empty: the estimate.",
+    "手元の起動ログにある GPU あたりの値です。空欄なら推定値を使います。",
+)
+
+# Fixes, what if, launch, share
+FIXES = Text("What would help", "対処の候補")
+UNDO = Text("Undo", "元に戻す")
+WHAT_IF = Text("What if", "変えてみる")
+WHAT_IF_CHANGE = Text("Change", "変更")
+WHAT_IF_FIT = Text("At once", "同時に収まる数")
+WHAT_IF_EFFECT = Text("Effect", "効果")
+WHAT_IF_COST = Text("Cost", "代償")
+LAUNCH = Text("Launch", "起動コマンド")
+NO_LAUNCH = Text(
+    "vLLM does not run this model, so there is no command.", "vLLM はこのモデルを実行しないため、コマンドはありません。"
+)
+SHARE = Text("Share and export", "共有と書き出し")
+EMBED = Text("Embed in another page", "別のページに埋め込む")
+SAVE_JSON = Text("JSON", "JSON")
+SAVE_CSV = Text("CSV", "CSV")
+SAVE_MARKDOWN = Text("Markdown", "Markdown")
+
 LABELS: Final[Mapping[str, Text]] = {
     "model": MODEL,
     "gpu": GPU,
@@ -182,5 +244,16 @@ LABELS: Final[Mapping[str, Text]] = {
     "in_flight_tokens": IN_FLIGHT_TOKENS,
     "max_model_len": MAX_MODEL_LEN,
     "tp": TP,
+    "passages": PASSAGES,
+    "passage_tokens": PASSAGE_TOKENS,
+    "users": USERS,
+    "seconds_between": SECONDS_BETWEEN,
+    "answer_s": ANSWER_S,
+    "headroom": HEADROOM,
+    "typical": TYPICAL,
+    "shared_tokens": SHARED_TOKENS,
+    "activations_gib": ACTIVATIONS_GIB,
+    "graphs_gib": GRAPHS_GIB,
+    "non_torch_gib": NON_TORCH_GIB,
 }
 """What each setting is called beside its control."""

@@ -8,6 +8,7 @@ import streamlit as st
 from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.export import all_notes
+from kvviz.levers import Lever, levers
 from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, Scenario
 from kvviz.sizing import Sizing, size
@@ -28,6 +29,8 @@ class Answer:
     """What must be known beside it."""
     errors: Mapping[str, Message]
     """What is wrong, by setting."""
+    levers: tuple[Lever, ...] = ()
+    """What could be changed, each with its answer."""
     problem: KvvizError | None = None
     """Why there is no answer at all."""
 
@@ -55,4 +58,5 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
         else:
             st.session_state["good"] = resolved.scenario
             notes = (*resolved.notes, *all_notes(sizing))
-            return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=errors)
+            possible = levers(sizing, weigh=lambda asked: resolve(asked).weights)
+            return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=errors, levers=possible)

@@ -55,14 +55,16 @@ def seven(answered: Answer, lang: Lang) -> None:
     with right:
         _typed("output", lang, text.TOKENS_HELP)
     _errors(answered, lang, "input", "output")
-    lengths = {name: format_count(getattr(scenario, name)) for name in ("input", "output", "tokens")}
-    st.caption(text.TOKENS_SUM(lang, **lengths))
+    _passages(answered, lang)
+    lengths = {"input": scenario.input_tokens, "output": scenario.output, "tokens": scenario.tokens}
+    st.caption(text.TOKENS_SUM(lang, **{name: format_count(count) for name, count in lengths.items()}))
     left, right = _pair()
     with left:
         _typed("sequences", lang, text.SEQUENCES_HELP)
     with right:
         _chosen("kv_dtype", _kv_dtypes(answered), lang, text.KV_DTYPE_HELP)
     _errors(answered, lang, "sequences", "kv_dtype")
+    _users(answered, lang)
     if answered.sizing is not None and scenario.kv_dtype == "auto":
         reason = show.plain(answered.sizing.kv_dtype_reason(lang))
         st.caption(text.RESOLVED_TO(lang, name=answered.sizing.kv_dtype.name, reason=reason))
@@ -95,6 +97,21 @@ def more(answered: Answer, lang: Lang) -> None:
             _typed("batched_tokens", lang, text.BATCHED_TOKENS_HELP)
         with right:
             _typed("in_flight_tokens", lang, text.IN_FLIGHT_TOKENS_HELP)
+        left, right = _pair()
+        with left:
+            _typed("headroom", lang, text.HEADROOM_HELP)
+        with right:
+            _typed("typical", lang, text.TYPICAL_HELP)
+        left, right = _pair()
+        with left:
+            _typed("shared_tokens", lang, text.SHARED_TOKENS_HELP)
+        with right:
+            _typed("activations_gib", lang, text.MEASURED_HELP)
+        left, right = _pair()
+        with left:
+            _typed("graphs_gib", lang, text.MEASURED_HELP)
+        with right:
+            _typed("non_torch_gib", lang, text.MEASURED_HELP)
         _errors(answered, lang, *MORE_SETTINGS)
         if changed:
             st.button(text.RESET(lang), on_click=state.reset_more, icon=":material/undo:")
@@ -107,6 +124,42 @@ def _paste(lang: Lang) -> None:
     st.text_input(text.PASTE_NAME(lang), key="paste_name", placeholder=text.AUTO(lang), max_chars=96)
     st.button(text.PASTE_APPLY(lang), on_click=state.use_pasted_config, type="primary")
     st.caption(text.PASTE_PRIVACY(lang))
+
+
+def _passages(answered: Answer, lang: Lang) -> None:
+    """Input that retrieval adds, folded: most people have none."""
+    scenario = answered.scenario
+    label = text.ADD_PASSAGES(lang)
+    if scenario.passages:
+        counts = {"passages": scenario.passages, "tokens": scenario.passage_tokens}
+        label = text.PASSAGES_ADDED(lang, **{name: format_count(count) for name, count in counts.items()})
+    with st.popover(label, icon=":material/library_add:", key="passages_popover", type="tertiary"):
+        left, right = _pair()
+        with left:
+            _typed("passages", lang, text.PASSAGES_HELP)
+        with right:
+            _typed("passage_tokens", lang, text.PASSAGES_HELP)
+    _errors(answered, lang, "passages", "passage_tokens")
+
+
+def _users(answered: Answer, lang: Lang) -> None:
+    """Requests in flight from the number of people, folded; the formula is shown."""
+    counted = answered.scenario.from_users
+    label = text.ONLY_USERS(lang)
+    if counted:
+        values = {"users": format_count(counted.users), "requests": format_count(counted.requests)}
+        label = text.USERS_KNOWN(lang, **values)
+    with st.popover(label, icon=":material/group:", key="users_popover", type="tertiary"):
+        _typed("users", lang, text.USERS_HELP)
+        left, right = _pair()
+        with left:
+            _typed("answer_s", lang, text.ANSWER_S_HELP)
+        with right:
+            _typed("seconds_between", lang, text.SECONDS_BETWEEN_HELP)
+        if counted:
+            requests = format_count(counted.requests)
+            st.caption(text.USERS_FORMULA(lang, formula=counted.formula, requests=requests))
+    _errors(answered, lang, "users", "answer_s", "seconds_between")
 
 
 def _pair(widths: list[int] | int = 2) -> list[DeltaGenerator]:

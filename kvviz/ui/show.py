@@ -6,11 +6,15 @@ from typing import Any
 
 import streamlit as st
 
-from kvviz import __version__, explain
+from kvviz import __version__, explain, export
 from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Note
+from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import devices
+from kvviz.launch import launch
+from kvviz.levers import Lever, fixes, speed_floor
+from kvviz.qr import qr_svg
 from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
@@ -83,6 +87,88 @@ def facts(sizing: Sizing, lang: Lang) -> None:
 
 def _fact(label: str, value: str, beside: str, explained: str | None = None) -> None:
     st.metric(label, value, beside, delta_color="off", delta_arrow="off", help=explained, border=True)
+
+
+def floor(sizing: Sizing, lang: Lang) -> None:
+    """One line: how fast a step can be at the very best."""
+    if at_best := speed_floor(sizing):
+        st.caption(f":material/speed: {plain(at_best.sentence(lang))}")
+
+
+def fix_buttons(sizing: Sizing, possible: tuple[Lever, ...], lang: Lang) -> None:
+    """Up to three changes that would help, each with its result; one press makes it, and Undo takes it back."""
+    offered = fixes(sizing, possible)
+    undoable = bool(st.session_state.get("undo"))
+    if not offered and not undoable:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for number, fix in enumerate(offered):
+            st.button(fix.label(lang), key=f"fix_{number}", on_click=state.apply, args=(fix.scenario,))
+        if undoable:
+            st.button(text.UNDO(lang), key="undo_fix", icon=":material/undo:", type="tertiary", on_click=state.undo)
+
+
+def what_if(possible: tuple[Lever, ...], lang: Lang) -> None:
+    """Every lever with its effect and its cost."""
+    st.table(
+        [
+            {
+                text.WHAT_IF_CHANGE(lang): lever.label(lang),
+                text.WHAT_IF_FIT(lang): _cell(lever.sizing.max_sequences_counted),
+                text.WHAT_IF_EFFECT(lang): plain(lever.effect(lang)),
+                text.WHAT_IF_COST(lang): plain(lever.cost(lang)),
+            }
+            for lever in possible
+        ],
+        border="horizontal",
+    )
+
+
+def launch_command(sizing: Sizing, lang: Lang) -> None:
+    """How to start the engine with these settings."""
+    how = launch(sizing)
+    if how is None:
+        st.caption(text.NO_LAUNCH(lang))
+        return
+    st.code(how.command, language="bash", wrap_lines=True)
+    for note in how.notes:
+        st.caption(plain(note(lang)))
+
+
+def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lang: Lang) -> None:
+    """Link, QR code, embed code and files."""
+    link = state.link(sizing.scenario)
+    st.caption(text.LINK_HELP(lang))
+    if sizing.scenario.config:
+        st.caption(text.LINK_CONFIG(lang))
+    st.code(link, language=None, wrap_lines=True)
+    with st.container(horizontal=True):
+        for label, extension, mime, made in (
+            (text.SAVE_MARKDOWN, "md", "text/markdown", lambda: export.markdown_summary(sizing, link, lang)),
+            (text.SAVE_CSV, "csv", "text/csv", lambda: export.csv_bytes(sizing, lang, tables=tables)),
+            (text.SAVE_JSON, "json", "application/json", lambda: export.json_text(sizing, lang)),
+        ):
+            st.download_button(
+                label(lang),
+                data=made,
+                file_name=export.file_name(sizing, extension),
+                mime=mime,
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"save_{extension}",
+            )
+    left, right = st.columns(2)
+    with left:
+        st.caption(text.EMBED(lang))
+        try:
+            st.code(export.embed_code(link, lang), language="html", wrap_lines=True)
+        except KvvizError as error:
+            st.caption(plain(error.message(lang)))
+    with right:
+        try:
+            browser.svg(qr_svg(link, lang), key="qr")
+        except KvvizError as error:
+            st.caption(plain(error.message(lang)))
 
 
 def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
@@ -215,7 +301,7 @@ def summary(scenario: Scenario, lang: Lang) -> str:
         gpus=scenario.gpus,
         gpu=gpu_name(scenario, lang),
         tokens=format_count(scenario.tokens),
-        sequences=format_count(scenario.sequences),
+        sequences=format_count(scenario.requests),
         dtype=scenario.kv_dtype,
     )
 

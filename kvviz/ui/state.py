@@ -17,24 +17,16 @@ from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, Scenario, Value, fro
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
 
-TYPED_FIELDS = frozenset(
-    {
-        "gpus",
-        "input",
-        "output",
-        "sequences",
-        "weights_gib",
-        "memory_fraction",
-        "block_tokens",
-        "batched_tokens",
-        "in_flight_tokens",
-        "max_model_len",
-    }
-)
-"""Typed as text: 128k and 131,072 are accepted, and what is no number stays in the box with a message beside it. A
-number input would put its minimum in the place of what it does not understand, and say nothing."""
 HIDDEN_FIELDS = frozenset({"revision", "config", "engine"})
 """Not widgets."""
+MEASURED_FIELDS = ("weights_gib", "activations_gib", "graphs_gib", "non_torch_gib")
+"""Figures somebody typed for one model: they do not outlive a change of model."""
+MOST_UNDO = 20
+CHOSEN_FIELDS = frozenset({"model", "gpu", "kv_dtype", "weight_dtype", "tp"})
+"""Chosen from a list."""
+TYPED_FIELDS = frozenset(FIELDS) - HIDDEN_FIELDS - CHOSEN_FIELDS
+"""Typed as text: 128k and 131,072 are accepted, and what is no number stays in the box with a message beside it. A
+number input would put its minimum in the place of what it does not understand, and say nothing."""
 
 
 def begin() -> None:
@@ -110,7 +102,21 @@ def model_chosen() -> None:
         if meant is None:
             return
         st.session_state["model"] = meant
-    st.session_state["weights_gib"] = ""
+    for name in MEASURED_FIELDS:
+        st.session_state[name] = ""
+
+
+def apply(scenario: Scenario) -> None:
+    """Callback: ask this instead. ``undo`` goes back."""
+    st.session_state["undo"] = [*st.session_state.get("undo", []), st.session_state["valid"]][-MOST_UNDO:]
+    put(scenario)
+
+
+def undo() -> None:
+    """Callback: ask what was asked before the last ``apply``."""
+    if steps := st.session_state.get("undo"):
+        put(steps[-1])
+        st.session_state["undo"] = steps[:-1]
 
 
 def reset_more() -> None:
@@ -138,7 +144,7 @@ def use_pasted_config() -> None:
         return
     st.session_state["pasted"][name] = packed
     st.session_state["pastes"] = st.session_state.get("pastes", 0) + 1  # another popover, which is closed
-    put(scenario.with_changes(weights_gib=None))
+    put(scenario.with_changes(**dict.fromkeys(MEASURED_FIELDS)))
     st.toast(text.PASTE_DONE(lang(), name=name))
 
 

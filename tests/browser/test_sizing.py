@@ -107,7 +107,7 @@ def test_back_leaves_the_page_at_once(open_page: OpenPage) -> None:
 
 def test_a_link_shows_a_colleague_the_same(open_page: OpenPage) -> None:
     page = open_page("/?model=openai/gpt-oss-120b&gpu=h200&gpus=2&input=30000&sequences=64&kv_dtype=fp8")
-    page.get_by_text("Link to this answer").click()
+    page.get_by_text("Share and export").click()
     settled(page)
     offered = page.locator("code").filter(has_text="v=1").first.inner_text()
     colleague = open_page("/?" + urlsplit(offered).query, locale="ja")
