@@ -24,11 +24,23 @@ class Resolved:
     notes: tuple[Note, ...]
 
 
-def resolve(scenario: Scenario, *, given: Loaded | None = None) -> Resolved:
-    """Read the scenario's model: ``given`` (a file), else the config in the scenario, else the bundled one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A model that is neither bundled nor carried by the scenario, with what is known of its weights as published."""
+
+    loaded: Loaded
+    weights: Estimate | None
+    weights_unknown: Message | None
+
+
+def resolve(scenario: Scenario, *, given: Loaded | Given | None = None) -> Resolved:
+    """Read the scenario's model: ``given`` (a file, or what a Hub said), else the scenario's config, else the bundled.
 
     Raises KvvizError where there is none, or where it cannot be read.
     """
+    published: Given | None = None
+    if isinstance(given, Given):
+        published, given = given, given.loaded
     of_file = given is not None
     bundled = given is None and not scenario.config
     if given is None:
@@ -46,6 +58,11 @@ def resolve(scenario: Scenario, *, given: Loaded | None = None) -> Resolved:
         estimate = weights(given.model, weight_dtype=scenario.weight_dtype, dtype=given.architecture.dtype)
         if estimate is None and scenario.gpu:
             why = why_unknown(given.model, weight_dtype=scenario.weight_dtype)
+            notes = (*notes, Note(code="weights-not-counted", message=why))
+    elif published is not None:  # as stored; what another type would take is not known of a model that nobody counted
+        estimate = published.weights if scenario.weight_dtype == "auto" else None
+        if estimate is None and scenario.gpu:
+            why = published.weights_unknown or Message(text.WEIGHTS_AS_STORED_ONLY, {"dtype": scenario.weight_dtype})
             notes = (*notes, Note(code="weights-not-counted", message=why))
     return Resolved(
         scenario=scenario.with_changes(model=given.model, config=scenario.config, revision=given.revision),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser.harness import Server, serve
+from tests.hub.standin import StandIn, stand_in
 
 # No deadline and no complaint about slow generation: both fail for the machine's mood, not for the code.
 _PROFILE = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
@@ -27,7 +28,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The real app, started once as a person starts it."""
+def hub() -> Iterator[StandIn]:
+    """A Hub on this machine, which the app asks in place of the real one."""
+    with stand_in() as running, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, hub: StandIn) -> Iterator[Server]:
+    """The real app, started once as a person starts it; the Hub it asks is the stand-in."""
     with serve(tmp_path_factory.mktemp("server") / "log.txt") as running:
         yield running

@@ -43,3 +43,7 @@ NOT_A_PACKED_CONFIG = Text(
     ja="config: リンクに含まれる設定を読み取れません。途中で切れたか、書き換えられています。"
     "リンクを送り直してもらうか、config.json を貼り付けてください。",
 )
+WEIGHTS_AS_STORED_ONLY = Text(
+    en="The weights are known as stored only; what they would take in {dtype} is not.",
+    ja="重みは保存されている形式の大きさだけがわかります。{dtype} での大きさは不明です。",
+)

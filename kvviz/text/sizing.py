@@ -16,8 +16,8 @@ LANGUAGE = Text("Language", "言語")
 # Controls
 MODEL = Text("Model", "モデル")
 MODEL_HELP = Text(
-    "Type to search {count} bundled models, or paste the config.json of any other.",
-    "同梱の {count} モデルから検索できます。それ以外は config.json を貼り付けてください。",
+    "Type to search {count} bundled models, any owner/name or page address of the Hub, or words to search it for.",
+    "同梱の {count} モデルから検索できます。Hub の owner/name やページの URL、検索語も入力できます。",
 )
 GPU = Text("GPU", "GPU")
 NO_GPU = Text("no GPU yet", "GPU 未選択")
@@ -100,6 +100,14 @@ NOT_BUNDLED = Text(
     "“{model}” is not bundled. Closest: {near}. Or paste its config.json.",
     "「{model}」は同梱されていません。近い名前：{near}。または config.json を貼り付けてください。",
 )
+VERBATIM = Text("{message}", "{message}")
+HUB_HITS = Text("On the Hub", "Hub の検索結果")
+TOKEN = Text("Token for this model", "このモデルのトークン")
+TOKEN_HELP = Text(
+    "A Hub access token with read permission. It stays in this session: in no link, log or cache.",
+    "読み取り権限のある Hub のアクセストークンです。このセッションでだけ使い、リンクやログ、キャッシュには残しません。",
+)
+READ_WITH_TOKEN = Text("Read with this token", "このトークンで読み込む")
 NOTHING_NEAR = Text("none", "なし")
 SEE_SETTINGS = Text(
     "Cannot be used, see the settings: {names}.",

@@ -13,6 +13,7 @@ from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, Scenario
 from kvviz.sizing import Sizing, size
 from kvviz.text import Message
+from kvviz.ui import models
 
 _TOGETHER = {"tp": ("tp", "gpus"), "gpus": ("tp", "gpus")}
 """Settings that make sense only together: one is not replaced without the other."""
@@ -41,7 +42,8 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
     good: Scenario = st.session_state.get("good", Scenario())
     while True:
         try:
-            resolved = resolve(scenario)
+            given = models.given(scenario)
+            resolved = resolve(scenario, given=given)
             sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
         except KvvizError as error:
             name = error.field if isinstance(error, ScenarioError) else ""
@@ -58,5 +60,5 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
         else:
             st.session_state["good"] = resolved.scenario
             notes = (*resolved.notes, *all_notes(sizing))
-            possible = levers(sizing, weigh=lambda asked: resolve(asked).weights)
+            possible = levers(sizing, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
             return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=errors, levers=possible)

@@ -12,7 +12,7 @@ from kvviz.scenario import MORE_SETTINGS, OPTIONAL, WEIGHT_DTYPES, changed_field
 from kvviz.sizing import usable_kv_dtypes
 from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
-from kvviz.ui import show, state
+from kvviz.ui import models, show, state
 from kvviz.ui.answer import Answer
 
 TP_OPTIONS = ("auto", "1", "2", "4", "8", "16", "32")
@@ -29,7 +29,7 @@ def seven(answered: Answer, lang: Lang) -> None:
     scenario = answered.scenario
     st.selectbox(
         text.MODEL(lang),
-        _with("model", [*st.session_state["pasted"], *catalogue.models()]),
+        _with("model", models.offered()),
         key="model",
         help=text.MODEL_HELP(lang, count=len(catalogue.models())),
         filter_mode="contains",
@@ -39,6 +39,8 @@ def seven(answered: Answer, lang: Lang) -> None:
         persist_state="session",
     )
     _errors(answered, lang, "model")
+    if "model" in answered.errors:
+        _hub(lang)
     pastes = st.session_state.get("pastes", 0)
     with st.popover(text.PASTE(lang), icon=":material/content_paste:", width="stretch", key=f"paste_{pastes}"):
         _paste(lang)
@@ -124,6 +126,15 @@ def _paste(lang: Lang) -> None:
     st.text_input(text.PASTE_NAME(lang), key="paste_name", placeholder=text.AUTO(lang), max_chars=96)
     st.button(text.PASTE_APPLY(lang), on_click=state.use_pasted_config, type="primary")
     st.caption(text.PASTE_PRIVACY(lang))
+
+
+def _hub(lang: Lang) -> None:
+    """What helps where the model was not found: what the Hub's search found, or a token."""
+    if hits := st.session_state.get("hits"):
+        st.pills(text.HUB_HITS(lang), hits, key="hub_hit", on_change=state.hit_chosen)
+    if models.asks_for_token():
+        st.text_input(text.TOKEN(lang), type="password", key="hub_token", help=text.TOKEN_HELP(lang))
+        st.button(text.READ_WITH_TOKEN(lang), on_click=state.read_with_token)
 
 
 def _passages(answered: Answer, lang: Lang) -> None:

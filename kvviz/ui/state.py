@@ -16,6 +16,7 @@ from kvviz.links import pack_config
 from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, Scenario, Value, from_query, parse_value, to_query
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
+from kvviz.ui import models
 
 HIDDEN_FIELDS = frozenset({"revision", "config", "engine"})
 """Not widgets."""
@@ -36,11 +37,16 @@ def begin() -> None:
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     scenario, rejected = from_query({n: values[0] if len(values) == 1 else values for n, values in query.items()})
     messages = [r.message for r in rejected]
-    if not scenario.config and scenario.model not in catalogue.models():
-        default = Scenario().model
-        messages.append(Message(text.MODEL_NOT_BUNDLED, {"model": scenario.model[:80], "used": default}))
-        scenario = scenario.with_changes(model=default, revision="")
     st.session_state["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
+    if not models.known(scenario.model):
+        # A link pins the commit it was computed from.
+        asked = f"{scenario.model}@{scenario.revision}" if scenario.revision else scenario.model
+        found = models.ask_hub(asked) if "/" in asked else None
+        if found is None:
+            messages.append(models.problem(asked))
+            scenario = scenario.with_changes(model=Scenario().model, revision="")
+        else:
+            scenario = scenario.with_changes(model=found, revision=scenario.revision)
     st.session_state["rejected"] = messages
     st.session_state["opened"] = scenario
     st.session_state["linked_revision"] = (scenario.model, scenario.revision)
@@ -74,9 +80,8 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
         except ScenarioError as error:
             errors[name] = error.message
             continue
-        if changed.model not in st.session_state["pasted"] and changed.model not in catalogue.models():
-            near = ", ".join(catalogue.search(changed.model)[:3]) or text.NOTHING_NEAR
-            errors[name] = Message(text.NOT_BUNDLED, {"model": changed.model, "near": near})
+        if not models.known(changed.model):
+            errors[name] = models.problem(changed.model)
             continue
         scenario = changed
     config = st.session_state["pasted"].get(scenario.model, "")
@@ -95,13 +100,33 @@ def rejected() -> tuple[Message, ...]:
 
 
 def model_chosen() -> None:
-    """Callback: what names one bundled model is that model; typed weights were the other model's."""
-    asked = st.session_state["model"]
-    if asked not in st.session_state["pasted"] and asked not in catalogue.models():
-        meant = catalogue.named(str(asked))
+    """Callback: what names one bundled model is that model; anything else unknown is looked for on the Hub."""
+    asked = str(st.session_state["model"]).strip()
+    if not models.known(asked):
+        meant = catalogue.named(asked) or models.ask_hub(asked)
         if meant is None:
             return
         st.session_state["model"] = meant
+    _forget_measured()
+
+
+def hit_chosen() -> None:
+    """Callback: one of the models that a search found."""
+    if chosen := st.session_state.get("hub_hit"):
+        st.session_state["model"] = chosen
+        model_chosen()
+
+
+def read_with_token() -> None:
+    """Callback: read the model that was asked for with the token typed for this session."""
+    asked, _ = st.session_state.get("model_problem") or ("", None)
+    meant = models.ask_hub(asked, token=st.session_state.get("hub_token") or None)
+    if meant is not None:
+        st.session_state["model"] = meant
+        _forget_measured()
+
+
+def _forget_measured() -> None:
     for name in MEASURED_FIELDS:
         st.session_state[name] = ""
 

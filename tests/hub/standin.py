@@ -74,6 +74,7 @@ MODELS: dict[str, Model] = {
     ),
     "someone/Qwen3-0.6B-GGUF": Model(None, {"Qwen3-0.6B-Q8_0.gguf": 639_446_688}, {}, 50_000, tags=("gguf",)),
     "new-owner/renamed": Model(real_config(SMALL), {"model.safetensors": 1_600}, {"BF16": 768}),
+    "new-owner/gated": Model(real_config(SMALL), {"model.safetensors": 1_600}, {"BF16": 768}, gated="manual"),
     "fault/private": Model(real_config(SMALL)),
     "fault/cached": Model(real_config(SMALL), {"model.safetensors": 1_600}, {"BF16": 768}),
     "fault/no-config": Model(None),

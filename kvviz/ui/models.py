@@ -1,0 +1,121 @@
+"""The models of this session: bundled, pasted, and read from the Hub."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from threading import BoundedSemaphore
+
+import streamlit as st
+
+from kvviz import catalogue
+from kvviz.catalogue import Loaded
+from kvviz.core.architecture import read_config
+from kvviz.core.errors import KvvizError
+from kvviz.hub import HubError, HubModel, ModelReference, fetch_config, parse_model_reference, search
+from kvviz.resolve import Given
+from kvviz.scenario import Scenario
+from kvviz.text import Message
+from kvviz.text import sizing as text
+
+_AT_ONCE = BoundedSemaphore(8)
+"""Questions to the Hub that this process asks at the same time."""
+_HITS = 6
+
+
+class _NotForOthersError(Exception):
+    """Carries an answer past the shared cache."""
+
+    def __init__(self, found: HubModel) -> None:
+        super().__init__()
+        self.found = found
+
+
+def known(model: str) -> bool:
+    """Whether this session can read ``model`` without asking anybody."""
+    return model in st.session_state["pasted"] or model in _fetched() or model in catalogue.models()
+
+
+def offered() -> list[str]:
+    """What the model box lists: this session's own first."""
+    return [*st.session_state["pasted"], *_fetched(), *catalogue.models()]
+
+
+def given(scenario: Scenario) -> Given | None:
+    """What the Hub said of the scenario's model; None where it is bundled or carried by the scenario."""
+    found = None if scenario.config else _fetched().get(scenario.model)
+    if found is None:
+        return None
+    loaded = Loaded(
+        model=found.repo_id,
+        config=found.config,
+        architecture=read_config(found.config, name=found.repo_id),
+        revision=found.commit_sha or found.revision,
+    )
+    return Given(loaded=loaded, weights=found.weights, weights_unknown=found.weights_unknown)
+
+
+def ask_hub(typed: str, *, token: str | None = None) -> str | None:
+    """Read what was typed from the Hub; its name, or None with ``problem`` saying why not and ``hits`` what is near."""
+    st.session_state["model_problem"] = None
+    st.session_state["hits"] = []
+    try:
+        if "/" not in typed:
+            with _turn():
+                st.session_state["hits"] = [hit.repo_id for hit in search(typed, limit=_HITS)]
+            return None
+        reference = parse_model_reference(typed)
+        found = _public(reference) if token is None else _private(reference, token)
+        read_config(found.config, name=found.repo_id)
+    except KvvizError as error:
+        st.session_state["model_problem"] = (typed, error)
+        return None
+    st.session_state["hub"] = {**_fetched(), found.repo_id: found}
+    return found.repo_id
+
+
+def problem(typed: str) -> Message:
+    """Why ``typed`` is not the model."""
+    asked, error = st.session_state.get("model_problem") or ("", None)
+    if error is not None and asked == typed:
+        return Message(text.VERBATIM, {"message": error.message})
+    near = ", ".join(catalogue.search(typed)[:3]) or text.NOTHING_NEAR
+    return Message(text.NOT_BUNDLED, {"model": typed, "near": near})
+
+
+def asks_for_token() -> bool:
+    """Whether the last problem is one that a token can solve."""
+    _, error = st.session_state.get("model_problem") or ("", None)
+    return isinstance(error, HubError) and error.code in ("hub-gated", "hub-private", "hub-token")
+
+
+def _fetched() -> dict[str, HubModel]:
+    found: dict[str, HubModel] = st.session_state.get("hub", {})
+    return found
+
+
+def _public(reference: ModelReference) -> HubModel:
+    try:
+        return _shared(reference)
+    except _NotForOthersError as answer:
+        return answer.found
+
+
+@st.cache_data(ttl=timedelta(days=1), max_entries=256, show_spinner=False)
+def _shared(reference: ModelReference) -> HubModel:
+    """What anybody may read, kept for everybody; nothing that was read with a token comes here."""
+    with _turn():
+        found = fetch_config(reference, token=None)
+    if not found.cacheable:
+        raise _NotForOthersError(found)
+    return found
+
+
+def _private(reference: ModelReference, token: str) -> HubModel:
+    with _turn():
+        return fetch_config(reference, token=token)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    with _AT_ONCE:
+        yield

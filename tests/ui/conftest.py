@@ -1,0 +1,10 @@
+"""The pages as scripts ask the stand-in Hub."""
+
+import pytest
+
+from tests.hub.standin import StandIn
+
+
+@pytest.fixture(autouse=True)
+def _hub_on_this_machine(hub: StandIn) -> None:
+    """No page test asks the real Hub."""
