@@ -237,9 +237,7 @@ def test_links_that_someone_edited(query: object, fields: list[str], expected: S
 
 def test_a_rejected_value_says_what_is_used_instead() -> None:
     (rejected,) = from_query({"input": "many"})[1]
-    assert (
-        rejected.message("en") == "input: give a whole number from 0 to 16,777,216, not “many”. Used instead: 3072."
-    )
+    assert rejected.message("en") == "input: give a whole number from 0 to 16,777,216, not “many”. Used instead: 3072."
     assert "代わりに 3072 を使います。" in rejected.message("ja")
 
 
