@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
 
 from kvviz.charts import words
+from kvviz.charts.counts import longest, need_bytes
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
 from kvviz.charts.style import COLOURS, RULE, lay_out
 from kvviz.core.units import GIB, format_bytes, format_count
@@ -19,8 +21,6 @@ HEIGHT = 440
 
 _POINTS = 48
 """Evenly spaced points of a line, besides the lengths that mean something."""
-_FAR_TOKENS = 1 << 27
-"""A number of requests that still fits at this length fits at any."""
 _WEIGHTS_IN_SIGHT = 3
 """The weights' line is left out when it would squash everything else below a third of the chart."""
 _HERE_IN_SIGHT = 10
@@ -43,15 +43,18 @@ class Line:
 class Growth:
     """What the chart draws, in bytes and tokens."""
 
-    bytes_at: Callable[[int], Fraction]
-    """Bytes of one request on one GPU, by its length."""
+    need_bytes: Callable[[int, int], Fraction]
+    """Bytes that so many requests of one length take on one GPU, what they share counted once."""
+    first_tokens: int
+    """Shortest length there is: every request begins with what all of them share."""
     counted: bool
     """True: as the engine counts; False: content of the whole model, where the engine's count is not known."""
     lines: tuple[Line, ...]
     """Most requests first."""
     asked: Line
     """The scenario's own."""
-    pool_bytes: int | None
+    usable_bytes: int | None
+    """The pool without what is kept free."""
     weights_bytes: int | None
     """On one GPU."""
     weights_tokens: int | None
@@ -64,39 +67,38 @@ class Growth:
 
 def growth(sizing: Sizing) -> Growth:
     """Lines, crossings and range of the chart for ``sizing``."""
-    plan, budget = sizing.plan, sizing.budget
-    here = sizing.tokens
-    engines = sizing.engines
-    asked = -(-sizing.scenario.sequences // engines)
-    pool_bytes = budget.pool_bytes if plan is not None and budget is not None else None
+    budget, scenario = sizing.budget, sizing.scenario
+    here, engines = sizing.tokens, sizing.engines
+    asked = -(-scenario.requests // engines)
+    usable_bytes = budget.usable_bytes if sizing.plan is not None and budget is not None else None
     weights_bytes = budget.weights.value_bytes if budget is not None else None
-
-    def bytes_at(tokens: int) -> Fraction:
-        return sizing.content.bytes_at(tokens) if plan is None else Fraction(plan.request_bytes(tokens))
+    first = max(1, scenario.shared_tokens) if sizing.shared_bytes else 1
+    need = partial(need_bytes, sizing)
 
     def line(per_engine: int) -> Line:
-        fit = None if pool_bytes is None else _longest(lambda n: per_engine * bytes_at(n) <= pool_bytes)
-        requests = sizing.scenario.sequences if per_engine == asked else per_engine * engines
+        fit = None if usable_bytes is None else longest(lambda n: need(per_engine, n) <= usable_bytes, first=first)
+        requests = scenario.requests if per_engine == asked else per_engine * engines
         return Line(requests=requests, per_engine=per_engine, fit_tokens=fit)
 
-    most = int(pool_bytes // bytes_at(here)) if pool_bytes is not None else None
+    most = None if sizing.max_sequences_counted is None else sizing.max_sequences_counted // engines
     lines = tuple(line(n) for n in sorted(_compared(asked, most), reverse=True))
     crossings = [one.fit_tokens for one in lines if one.fit_tokens]
     end = min(max([2 * here, *(c + c // 8 for c in crossings)]), 4 * here)
     weights_tokens = None
     if weights_bytes is not None:
-        below = _longest(lambda n: asked * bytes_at(n) <= weights_bytes)
-        weights_tokens = None if below is None else below + 1
+        below = longest(lambda n: need(asked, n) <= weights_bytes, first=first)
+        weights_tokens = None if below is None else max(first, below + 1)
     return Growth(
-        bytes_at=bytes_at,
-        counted=plan is not None,
+        need_bytes=need,
+        first_tokens=first,
+        counted=sizing.plan is not None,
         lines=lines,
         asked=next(one for one in lines if one.per_engine == asked),
-        pool_bytes=pool_bytes,
+        usable_bytes=usable_bytes,
         weights_bytes=weights_bytes,
         weights_tokens=weights_tokens,
         end_tokens=end,
-        points=_points(sizing, end, [here, *crossings]),
+        points=_points(sizing, first, end, [here, *crossings]),
     )
 
 
@@ -106,20 +108,20 @@ def growth_figure(sizing: Sizing, lang: Lang) -> go.Figure:
     A line that leaves through the top ends in an arrow there.
     """
     g = growth(sizing)
-    here_bytes = g.asked.per_engine * g.bytes_at(sizing.tokens)
+    here_bytes = g.need_bytes(g.asked.per_engine, sizing.tokens)
     top_bytes, weights_in_sight = _top(g, here_bytes)
     unit, unit_bytes = words.unit_of(float(top_bytes))
 
     figure = go.Figure()
-    if g.pool_bytes is not None:
-        _level(figure, g, g.pool_bytes, RULE, "solid", text.CAPACITY(lang, bytes=format_bytes(g.pool_bytes)), width=2)
+    if g.usable_bytes is not None:
+        _level(figure, g, g.usable_bytes, RULE, "solid", _capacity_name(sizing, g.usable_bytes, lang), width=2)
     if g.weights_bytes is not None:
         name = _weights_name(g, weights_in_sight, lang)
         _level(figure, g, g.weights_bytes, COLOURS["weights"], "dashdot", name, width=3, drawn=weights_in_sight)
     styles = iter(("dash", "dot"))
     for one in g.lines:
         mine = one is g.asked
-        line_bytes = [one.per_engine * g.bytes_at(n) for n in g.points]
+        line_bytes = [g.need_bytes(one.per_engine, n) for n in g.points]
         figure.add_scatter(
             x=list(g.points),
             y=[float(count) / GIB for count in line_bytes],
@@ -136,6 +138,8 @@ def growth_figure(sizing: Sizing, lang: Lang) -> go.Figure:
         )
     room = _room(sizing, g, top_bytes, weights_in_sight)
     _mark_leaving(figure, g, room, top_bytes)
+    if sizing.scenario.typical_tokens != sizing.tokens:
+        _mark_typical(figure, sizing, g, room, top_bytes, lang)
     _mark_crossings(figure, g, room, top_bytes)
     _mark_here(figure, sizing, g, room, here_bytes, top_bytes, lang)
     _shade_beyond(figure, sizing, g, lang)
@@ -177,9 +181,9 @@ def growth_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
     for one in g.lines:
         lengths = {sizing.tokens, one.fit_tokens}
         if one is g.asked:
-            lengths.add(g.weights_tokens)
+            lengths |= {g.weights_tokens, sizing.scenario.typical_tokens}
         for tokens in sorted(n for n in lengths if n):
-            exact = one.per_engine * g.bytes_at(tokens)
+            exact = g.need_bytes(one.per_engine, tokens)
             count = -(-exact.numerator // exact.denominator)
             row: dict[str, Any] = {
                 text.REQUESTS_HEADING(lang): one.requests,
@@ -187,9 +191,9 @@ def growth_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
                 text.BYTES(lang): count,
                 text.GIB(lang): round(count / GIB, 3),
             }
-            if g.pool_bytes is not None:
-                row[text.ROOM_GIB(lang)] = round(g.pool_bytes / GIB, 3)
-                row[text.FITS(lang)] = (text.YES if count <= g.pool_bytes else text.NO)(lang)
+            if g.usable_bytes is not None:
+                row[text.ROOM_GIB(lang)] = round(g.usable_bytes / GIB, 3)
+                row[text.FITS(lang)] = (text.YES if count <= g.usable_bytes else text.NO)(lang)
             if g.weights_bytes is not None:
                 row[text.WEIGHTS_GIB(lang)] = round(g.weights_bytes / GIB, 3)
             rows.append(row)
@@ -205,12 +209,14 @@ def growth_alt(sizing: Sizing, lang: Lang) -> str:
             lang,
             tokens=words.tokens(sizing.tokens, lang),
             here=words.requests(g.asked.requests, lang),
-            bytes=format_bytes(g.asked.per_engine * g.bytes_at(sizing.tokens)),
+            bytes=format_bytes(g.need_bytes(g.asked.per_engine, sizing.tokens)),
         )
     ]
-    if g.pool_bytes is not None:
+    if g.usable_bytes is not None:
         crossings = text.PART_SEPARATOR(lang).join(_line_name(sizing, g, one, lang) for one in g.lines)
-        said.append(text.GROWTH_ALT_CAPACITY(lang, bytes=format_bytes(g.pool_bytes), crossings=crossings))
+        if sizing.scenario.typical_tokens != sizing.tokens:
+            crossings = text.PART_SEPARATOR(lang).join((crossings, _typical_name(sizing, lang)))
+        said.append(text.GROWTH_ALT_CAPACITY(lang, bytes=format_bytes(g.usable_bytes), crossings=crossings))
     if g.weights_bytes is not None:
         said.append(text.GROWTH_ALT_WEIGHTS(lang, bytes=format_bytes(g.weights_bytes)))
     return ("" if lang == "ja" else " ").join(said)
@@ -229,22 +235,7 @@ def _compared(asked: int, most: int | None) -> set[int]:
     return {asked, most, third if third != asked else 2 * most}
 
 
-def _longest(fits: Callable[[int], bool]) -> int | None:
-    """Largest length that fits: 0 if not even one token does, None if every length does."""
-    if not fits(1):
-        return 0
-    low, high = 1, 2
-    while fits(high):
-        low, high = high, 2 * high
-        if high > _FAR_TOKENS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def _points(sizing: Sizing, end: int, marks: list[int]) -> tuple[int, ...]:
+def _points(sizing: Sizing, first: int, end: int, marks: list[int]) -> tuple[int, ...]:
     """Lengths to draw: evenly spaced ones that fill whole blocks, and those where the slope changes.
 
     Between two multiples of the block the engine's count is a step that would only draw a staircase.
@@ -253,16 +244,16 @@ def _points(sizing: Sizing, end: int, marks: list[int]) -> tuple[int, ...]:
     step = max(block, -(-end // _POINTS // block) * block)
     in_flight = sizing.plan.in_flight_tokens if sizing.plan is not None else 0
     limits = [limit.limit_tokens + in_flight for limit in sizing.content.limited]
-    chosen = {1, end, *range(step, end, step), *limits, *marks}
-    return tuple(sorted(n for n in chosen if 1 <= n <= end))
+    chosen = {first, end, *range(step, end, step), *limits, *marks}
+    return tuple(sorted(n for n in chosen if first <= n <= end))
 
 
 def _top(g: Growth, here_bytes: Fraction) -> tuple[Fraction, bool]:
     """Upper edge of the chart, and whether the weights' line lies below it."""
-    pool_bytes = Fraction(g.pool_bytes or 0)
-    base = max(here_bytes, pool_bytes)
-    if pool_bytes and here_bytes > _HERE_IN_SIGHT * pool_bytes:
-        base = 2 * pool_bytes
+    usable_bytes = Fraction(g.usable_bytes or 0)
+    base = max(here_bytes, usable_bytes)
+    if usable_bytes and here_bytes > _HERE_IN_SIGHT * usable_bytes:
+        base = 2 * usable_bytes
     in_sight = g.weights_bytes is not None and g.weights_bytes <= _WEIGHTS_IN_SIGHT * base
     return max(base, Fraction(g.weights_bytes or 0) if in_sight else base) * Fraction(125, 100), in_sight
 
@@ -291,12 +282,12 @@ def _level(
 def _room(sizing: Sizing, g: Growth, top_bytes: Fraction, weights_in_sight: bool) -> Room:
     """What is drawn, as shares of the chart, for the labels to keep clear of."""
     across = [n / g.end_tokens for n in g.points]
-    levels = [g.pool_bytes] if g.pool_bytes is not None else []
+    levels = [g.usable_bytes] if g.usable_bytes is not None else []
     if weights_in_sight and g.weights_bytes is not None:
         levels.append(g.weights_bytes)
     return Room(
         across=across,
-        rising=[[float(one.per_engine * g.bytes_at(n) / top_bytes) for n in g.points] for one in g.lines],
+        rising=[[float(g.need_bytes(one.per_engine, n) / top_bytes) for n in g.points] for one in g.lines],
         levels=[float(level / top_bytes) for level in levels],
         uprights=[sizing.tokens / g.end_tokens],
     )
@@ -323,9 +314,9 @@ def _mark_leaving(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction)
 
 def _mark_crossings(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction) -> None:
     """A dot where a line meets the pool, with the length if there is room for the number."""
-    if not g.pool_bytes:
+    if not g.usable_bytes:
         return
-    height = float(g.pool_bytes / top_bytes)
+    height = float(g.usable_bytes / top_bytes)
     inside = [one.fit_tokens for one in g.lines if one.fit_tokens and one.fit_tokens <= g.end_tokens]
     for tokens in inside:
         room.take(tokens / g.end_tokens, height, width=9, height=9, place="middle center", apart=0)
@@ -335,7 +326,7 @@ def _mark_crossings(figure: go.Figure, g: Growth, room: Room, top_bytes: Fractio
         place = room.place(share, height, width=text_width(number), height=LINE_HEIGHT, among=PLACES, apart=7)
         figure.add_scatter(
             x=[tokens],
-            y=[g.pool_bytes / GIB],
+            y=[g.usable_bytes / GIB],
             mode="markers+text" if place else "markers",
             text=[number],
             textposition=place or "top left",
@@ -345,6 +336,25 @@ def _mark_crossings(figure: go.Figure, g: Growth, room: Room, top_bytes: Fractio
             cliponaxis=False,
             meta="crossing",
         )
+
+
+def _mark_typical(figure: go.Figure, sizing: Sizing, g: Growth, room: Room, top_bytes: Fraction, lang: Lang) -> None:
+    """A small marker on the scenario's own line, where its requests have a typical length."""
+    tokens = sizing.scenario.typical_tokens
+    count = g.need_bytes(g.asked.per_engine, tokens)
+    if count > top_bytes:
+        return
+    room.take(tokens / g.end_tokens, float(count / top_bytes), width=10, height=10, place="middle center", apart=0)
+    figure.add_scatter(
+        x=[tokens],
+        y=[float(count) / GIB],
+        mode="markers",
+        name=_typical_name(sizing, lang),
+        marker={"color": COLOURS["kv"], "symbol": "square", "size": 10, "line": {"width": 1.5, "color": "#FFFFFF"}},
+        hoverinfo="skip",
+        cliponaxis=False,
+        meta="typical",
+    )
 
 
 def _mark_here(
@@ -423,7 +433,7 @@ def _shade_beyond(figure: go.Figure, sizing: Sizing, g: Growth, lang: Lang) -> N
 def _line_name(sizing: Sizing, g: Growth, one: Line, lang: Lang) -> str:
     """The number of requests and how long they may be: never longer than the model itself allows."""
     requests = words.requests(one.requests, lang)
-    if g.pool_bytes is None:
+    if g.usable_bytes is None:
         return requests
     limit = sizing.architecture.max_context_tokens
     if limit is not None and limit >= sizing.tokens and (one.fit_tokens is None or one.fit_tokens >= limit):
@@ -435,6 +445,21 @@ def _line_name(sizing: Sizing, g: Growth, one: Line, lang: Lang) -> str:
     return text.FIT_UNTIL(lang, requests=requests, tokens=words.tokens(one.fit_tokens, lang))
 
 
+def _capacity_name(sizing: Sizing, usable_bytes: int, lang: Lang) -> str:
+    room = format_bytes(usable_bytes)
+    if sizing.budget is None or not sizing.budget.kept_free_bytes:
+        return text.CAPACITY(lang, bytes=room)
+    return text.CAPACITY_KEPT(lang, bytes=room, kept=format_bytes(sizing.budget.kept_free_bytes))
+
+
+def _typical_name(sizing: Sizing, lang: Lang) -> str:
+    tokens = words.tokens(sizing.scenario.typical_tokens, lang)
+    if sizing.max_sequences_typical is None:
+        return text.TYPICAL(lang, tokens=tokens)
+    fit = format_count(sizing.max_sequences_typical)
+    return text.TYPICAL_FIT(lang, tokens=tokens, fit=fit)
+
+
 def _weights_name(g: Growth, in_sight: bool, lang: Lang) -> str:
     weights = format_bytes(g.weights_bytes or 0)
     if not in_sight:
@@ -442,6 +467,6 @@ def _weights_name(g: Growth, in_sight: bool, lang: Lang) -> str:
     if g.weights_tokens is None or g.weights_tokens > g.end_tokens:
         return text.WEIGHTS_LINE(lang, bytes=weights)
     requests = words.requests(g.asked.requests, lang)
-    if g.weights_tokens == 1:
+    if g.weights_tokens == g.first_tokens:
         return text.WEIGHTS_PASSED_ALWAYS(lang, bytes=weights, requests=requests)
     return text.WEIGHTS_PASSED(lang, bytes=weights, requests=requests, tokens=words.tokens(g.weights_tokens, lang))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 
@@ -52,10 +52,16 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
     budget = _budget(sizing)
     derived = _derived(budget)
     block_bytes = sizing.plan.pool_block_bytes if sizing.plan is not None else 0
-    need_bytes = 0 if sizing.short_bytes is None else budget.pool_bytes + sizing.short_bytes
-    held_bytes = min(need_bytes, budget.pool_bytes)
+    need_bytes = 0 if sizing.short_bytes is None else budget.usable_bytes + sizing.short_bytes
+    held_bytes = min(need_bytes, budget.usable_bytes)
     all_fits = held_bytes == need_bytes
-    pool = {"pool": format_bytes(budget.pool_bytes), "blocks": format_count(budget.pool_blocks)}
+    kept_bytes = budget.kept_free_bytes
+    pool = {
+        "pool": format_bytes(budget.pool_bytes),
+        "blocks": format_count(budget.pool_blocks),
+        "kept": format_bytes(kept_bytes),
+        "share": f"{sizing.scenario.headroom * 100:.4g}%",
+    }
     share = {"share": format_bytes(budget.requested_bytes)}
     needed = _needed(sizing, need_bytes)
     terms = {
@@ -100,6 +106,14 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             source=Message(text.REMAINDER_SOURCE, {"block": format_bytes(block_bytes)}),
         ),
         Segment(
+            term="kept_free",
+            label=text.KEPT_FREE,
+            value_bytes=kept_bytes,
+            role="kv",
+            basis=derived,
+            source=Message(text.KEPT_FREE_SOURCE, pool),
+        ),
+        Segment(
             term="cache_needed",
             label=text.CACHE_NEEDED if all_fits else text.CACHE_THAT_FITS,
             value_bytes=held_bytes,
@@ -110,10 +124,10 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
         Segment(
             term="cache_spare",
             label=text.CACHE_SPARE,
-            value_bytes=budget.pool_bytes - held_bytes,
+            value_bytes=budget.usable_bytes - held_bytes,
             role="kv",
             basis=derived,
-            source=Message(text.SPARE_SOURCE, pool),
+            source=Message(text.SPARE_SOURCE_KEPT if kept_bytes else text.SPARE_SOURCE, pool),
         ),
         Segment(
             term="weights_over",
@@ -139,7 +153,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             value_bytes=need_bytes - held_bytes,
             role="kv",
             basis=derived,
-            source=Message(text.SHORT_SOURCE, needed | pool),
+            source=Message(text.SHORT_SOURCE_KEPT if kept_bytes else text.SHORT_SOURCE, needed | pool),
             on_gpu=False,
         ),
     ]
@@ -261,8 +275,9 @@ def ledger_alt(sizing: Sizing, lang: Lang) -> str:
 
 _THICK = 0.9
 """Of the bar, as a share of the chart's height."""
-_HOLLOW = {True: (".", 0.12), False: ("/", 0.4)}
-"""Spare cache is dotted, what lies beyond the card is hatched."""
+_SPARE: Final = {"cache_spare": (".", 0.12), "kept_free": ("-", 0.2)}
+_BEYOND: Final = ("/", 0.4)
+"""Spare cache is dotted, what is kept free has lines across, what lies beyond the card is hatched."""
 
 
 def _budget(sizing: Sizing) -> Budget:
@@ -300,13 +315,13 @@ def _on_card(budget: Budget, terms: Mapping[str, Estimate]) -> dict[str, int]:
 
 
 def _bar(figure: go.Figure, segment: Segment, width: float, lang: Lang, *, again: bool = False) -> None:
-    solid = segment.on_gpu and segment.term != "cache_spare"
+    pattern = _SPARE.get(segment.term) if segment.on_gpu else _BEYOND
     figure.add_bar(
         x=[width],
         y=[""],
         orientation="h",
         name=f"{segment.label(lang)}<br>{_value(segment, lang)}",
-        marker=fill(segment.role) if solid else hollow(segment.role, *_HOLLOW[segment.on_gpu]),
+        marker=hollow(segment.role, *pattern) if pattern else fill(segment.role),
         hovertemplate=f"{segment.label(lang)}<br>{_value(segment, lang)}"
         f" = {format_count(segment.value_bytes)} B<extra></extra>",
         width=_THICK,
@@ -339,35 +354,38 @@ def _short(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     lacking, short = sizing.lacking_bytes or 0, sizing.short_bytes or 0
     if lacking != short:
         return text.SHORT_WITH_CACHE(lang, short=format_bytes(lacking), cache=format_bytes(short))
-    return text.SHORT(lang, need=format_bytes(budget.pool_bytes + short), short=format_bytes(lacking))
+    return text.SHORT(lang, need=format_bytes(budget.usable_bytes + short), short=format_bytes(lacking))
 
 
 def _needed(sizing: Sizing, need_bytes: int) -> dict[str, object]:
-    request_bytes = sizing.request_bytes or 0
-    count = need_bytes // request_bytes if request_bytes else 0
+    request_bytes, shared_bytes = sizing.request_bytes or 0, sizing.shared_bytes
     tokens = (
         Message(text.TOKEN) if sizing.tokens == 1 else Message(text.TOKENS, {"tokens": format_count(sizing.tokens)})
     )
-    return {
-        "need": format_bytes(need_bytes),
-        "requests": format_count(count),
+    values: dict[str, object] = {
+        "requests": format_count(-(-sizing.scenario.requests // sizing.engines)),
         "request": format_bytes(request_bytes),
-        "tokens": tokens,
+        "shared": format_bytes(shared_bytes),
+        "own": format_bytes(request_bytes - shared_bytes),
     }
+    working = Message(text.NEED_WORKING_SHARED if shared_bytes else text.NEED_WORKING, values)
+    return {"need": format_bytes(need_bytes), "working": working, "tokens": tokens}
 
 
 def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     pool, short_bytes = format_bytes(budget.pool_bytes), sizing.short_bytes
     if short_bytes is None:
         return text.VERDICT_ROOM(lang, pool=pool)
-    need_bytes = budget.pool_bytes + short_bytes
+    need_bytes = budget.usable_bytes + short_bytes
+    if budget.kept_free_bytes:
+        pool = text.POOL_KEPT(lang, pool=pool, kept=format_bytes(budget.kept_free_bytes))
     short = format_bytes(sizing.lacking_bytes or 0)
     if budget.available_bytes < 0:
         heavy = budget.weights.value_bytes > budget.requested_bytes
         return (text.VERDICT_WEIGHTS if heavy else text.VERDICT_NO_ROOM)(
             lang, short=short, need=format_bytes(need_bytes)
         )
-    asked = -(-sizing.scenario.sequences // sizing.engines)
+    asked = -(-sizing.scenario.requests // sizing.engines)
     needed = {
         "need": format_bytes(need_bytes),
         "requests": words.requests(asked, lang),
@@ -377,10 +395,13 @@ def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
         said = text.VERDICT_SHORT(lang, pool=pool, short=short, **needed)
     else:
         said = text.VERDICT_SPARE(lang, spare=format_bytes(-short_bytes), **needed)
-    if sizing.held_bytes == sizing.request_bytes or not sizing.held_bytes or not sizing.request_bytes:
-        return said
-    held_bytes = need_bytes // sizing.request_bytes * sizing.held_bytes
-    return said + ("" if lang == "ja" else " ") + text.VERDICT_HELD(lang, held=format_bytes(held_bytes))
+    sentences = [said]
+    if sizing.shared_bytes:
+        sentences.append(text.VERDICT_SHARED(lang, shared=format_bytes(sizing.shared_bytes)))
+    if sizing.held_bytes and sizing.held_bytes != sizing.request_bytes:
+        held_bytes = sizing.shared_bytes + asked * (sizing.held_bytes - sizing.shared_bytes)
+        sentences.append(text.VERDICT_HELD(lang, held=format_bytes(held_bytes)))
+    return ("" if lang == "ja" else " ").join(sentences)
 
 
 def _derived(budget: Budget) -> LedgerBasis:

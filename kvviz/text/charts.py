@@ -46,6 +46,7 @@ RUN_TIME_SHORT = Text(en="Run time short", ja="実行時メモリの不足")
 OUTSIDE = Text(en="Outside the fraction", ja="エンジンが使わない領域")
 CACHE_NEEDED = Text(en="Cache needed", ja="必要なキャッシュ")
 CACHE_THAT_FITS = Text(en="Cache that fits", ja="収まるキャッシュ")
+KEPT_FREE = Text(en="Kept free", ja="空けておく分")
 CACHE_SPARE = Text(en="Cache spare", ja="キャッシュの余り")
 CACHE_SHORT = Text(en="Cache short", ja="キャッシュの不足")
 REMAINDER = Text(en="Less than a block", ja="1 ブロック未満の端数")
@@ -56,13 +57,27 @@ SHORT = Text(en="{need} needed, {short} short", ja="必要 {need}、不足 {shor
 SHORT_WITH_CACHE = Text(en="{short} short, {cache} of it for the cache", ja="不足 {short}（うちキャッシュ {cache}）")
 NOT_TO_SCALE = Text(en="not to scale", ja="長さは省略表示")
 
+NEED_WORKING = Text(en="{requests} × {request}", ja="{requests} 件 × {request}")
+NEED_WORKING_SHARED = Text(en="{shared} shared + {requests} × {own}", ja="共有 {shared} + {requests} 件 × {own}")
 NEEDED_SOURCE = Text(
-    en="{requests} × {request} ({tokens} each), as the engine counts",
-    ja="{requests} 件 × {request}（各 {tokens}、エンジンの数え方）",
+    en="{working} ({tokens} each), as the engine counts",
+    ja="{working}（各 {tokens}、エンジンの数え方）",
 )
 THAT_FITS_SOURCE = Text(
-    en="Of {need} needed ({requests} × {request}), what the pool holds",
-    ja="必要な {need}（{requests} 件 × {request}）のうちプールに入る分",
+    en="Of {need} needed ({working}), what the pool holds",
+    ja="必要な {need}（{working}）のうちプールに入る分",
+)
+KEPT_FREE_SOURCE = Text(
+    en="{share} of the pool of {pool}, in whole blocks",
+    ja="プール {pool} の {share}（ブロック単位に切り上げ）",
+)
+SPARE_SOURCE_KEPT = Text(
+    en="Pool of {pool} ({blocks} blocks) − {kept} kept free − needed",
+    ja="プール {pool}（{blocks} ブロック）− 空けておく {kept} − 必要量",
+)
+SHORT_SOURCE_KEPT = Text(
+    en="Needed {need} − (pool of {pool} − {kept} kept free)",
+    ja="必要量 {need} −（プール {pool} − 空けておく {kept}）",
 )
 SPARE_SOURCE = Text(
     en="Pool of {pool} ({blocks} blocks) − needed",
@@ -115,6 +130,11 @@ VERDICT_HELD = Text(
     en="While all of them decode they hold {held}.",
     ja="すべてがデコード中のときの保持量は {held} です。",
 )
+VERDICT_SHARED = Text(
+    en="{shared} of it are shared by all requests and counted once.",
+    ja="そのうち {shared} は全リクエストで共有し、1 回だけ数えます。",
+)
+POOL_KEPT = Text(en="{pool} ({kept} of it kept free)", ja="{pool}（うち {kept} は空けておく分）")
 VERDICT_ROOM = Text(en="The pool for the cache is {pool}.", ja="キャッシュ用のプールは {pool} です。")
 
 # Growth: cache against length.
@@ -132,6 +152,12 @@ FIT_NEVER = Text(en="{requests}: do not fit", ja="{requests}：収まらない")
 ONE_FITS_ALWAYS = Text(en="1 request: fits at any length", ja="1 件：長さによらず収まる")
 ONE_FITS_NEVER = Text(en="1 request: does not fit", ja="1 件：収まらない")
 CAPACITY = Text(en="Room for the cache: {bytes}", ja="キャッシュの容量：{bytes}")
+CAPACITY_KEPT = Text(
+    en="Room for the cache: {bytes}<br>({kept} more are kept free)",
+    ja="キャッシュの容量：{bytes}<br>（ほかに {kept} を空けておく）",
+)
+TYPICAL = Text(en="Typical length: {tokens}", ja="典型的な長さ：{tokens}")
+TYPICAL_FIT = Text(en="Typical length: {tokens} ({fit} fit)", ja="典型的な長さ：{tokens}（{fit} 件収まる）")
 WEIGHTS_LINE = Text(en="Weights: {bytes}", ja="重み：{bytes}")
 WEIGHTS_PASSED = Text(
     en="Weights: {bytes}<br>(cache of {requests} exceeds it from {tokens})",

@@ -35,6 +35,23 @@ ONE_TOKEN = sized("Qwen/Qwen3-0.6B", 1.12, sequences=1, input=1, output=0)
 CROSS = sized("openai/whisper-tiny", 0.07, input=200, output=200)
 ONLY_STATES = sized("mistralai/Mamba-Codestral-7B-v0.1", 13.6)
 
+KEPT_FREE = sized("meta-llama/Llama-3.1-8B-Instruct", 14.99, headroom=0.15)
+KEPT_SHORT = sized("Qwen/Qwen3-32B-FP8", 31.2, headroom=0.1)
+SHARED = sized("Qwen/Qwen3-32B-FP8", 31.2, shared_tokens=2_000, typical=0.6)
+ALL_SETTINGS = sized(
+    "google/gemma-3-27b-it",
+    51,
+    gpu="h200",
+    gpus=2,
+    tp=1,
+    input=6_000,
+    passages=20,
+    users=300,
+    headroom=0.2,
+    typical=0.5,
+    shared_tokens=5_000,
+)
+
 COMPRESSED = sized("nvidia/DeepSeek-V4-Pro-NVFP4", None)
 
 WITH_BUDGET = {
@@ -53,6 +70,10 @@ WITH_BUDGET = {
     "tiny-share": TINY_SHARE,
     "one-token": ONE_TOKEN,
     "cross": CROSS,
+    "kept-free": KEPT_FREE,
+    "kept-short": KEPT_SHORT,
+    "shared": SHARED,
+    "all-settings": ALL_SETTINGS,
 }
 WITHOUT = {
     "no-weights": sized("Qwen/Qwen3-32B", None),

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvviz.charts import words
-from kvviz.charts.growth import _compared, _longest, growth, growth_alt, growth_figure, growth_rows
+from kvviz.charts.counts import longest
+from kvviz.charts.growth import _compared, growth, growth_alt, growth_figure, growth_rows
 from kvviz.charts.style import BACKGROUNDS, contrast
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing
@@ -35,6 +36,14 @@ BUDGETS = pytest.mark.parametrize("sizing", WITH_BUDGET.values(), ids=WITH_BUDGE
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
 
 
+def need(sizing: Sizing, requests: int, tokens: int) -> Fraction:
+    """What all share once, and for each request what only it has."""
+    if sizing.plan is None:
+        return requests * sizing.content.bytes_at(tokens)
+    own = sizing.plan.request_bytes(tokens) - sizing.shared_bytes
+    return Fraction(sizing.shared_bytes + requests * own)
+
+
 @EACH
 @BOTH
 def test_lines_are_requests_times_what_one_is_counted_as(sizing: Sizing, lang: Lang) -> None:
@@ -44,9 +53,8 @@ def test_lines_are_requests_times_what_one_is_counted_as(sizing: Sizing, lang: L
     for trace in lines:
         requests = -(-int(trace.meta.removeprefix("requests-")) // sizing.engines)
         for tokens, shown in zip(trace.x, trace.y, strict=True):
-            one = sizing.plan.request_bytes(tokens) if sizing.plan else sizing.content.bytes_at(tokens)
-            assert shown == pytest.approx(float(requests * one) / GIB)
-    assert any(trace.meta == f"requests-{sizing.scenario.sequences}" for trace in lines)
+            assert shown == pytest.approx(float(need(sizing, requests, tokens)) / GIB)
+    assert any(trace.meta == f"requests-{sizing.scenario.requests}" for trace in lines)
     # Told apart without colour.
     assert len({(trace.line.dash, trace.line.width) for trace in lines}) == len(lines)
 
@@ -65,19 +73,22 @@ def test_the_range_holds_this_length_and_ends_within_four_times(sizing: Sizing) 
 def test_a_crossing_is_the_last_length_that_fits(sizing: Sizing) -> None:
     assert sizing.plan is not None
     assert sizing.budget is not None
-    for line in growth(sizing).lines:
+    g = growth(sizing)
+    assert g.first_tokens == max(1, sizing.scenario.shared_tokens)
+    for line in g.lines:
         if line.fit_tokens is None:
-            assert line.per_engine * sizing.plan.request_bytes(10**7) <= sizing.budget.pool_bytes
+            assert need(sizing, line.per_engine, 10**7) <= sizing.budget.usable_bytes
             continue
-        assert line.per_engine * sizing.plan.request_bytes(line.fit_tokens + 1) > sizing.budget.pool_bytes
+        longer = line.fit_tokens + 1 if line.fit_tokens else g.first_tokens
+        assert need(sizing, line.per_engine, longer) > sizing.budget.usable_bytes
         if line.fit_tokens:
-            assert line.per_engine * sizing.plan.request_bytes(line.fit_tokens) <= sizing.budget.pool_bytes
+            assert need(sizing, line.per_engine, line.fit_tokens) <= sizing.budget.usable_bytes
 
 
 @BUDGETS
 def test_the_line_of_this_scenario_agrees_with_the_answer(sizing: Sizing) -> None:
     asked = growth(sizing).asked
-    assert asked.requests == sizing.scenario.sequences
+    assert asked.requests == sizing.scenario.requests
     fits = asked.fit_tokens is None or asked.fit_tokens >= sizing.tokens
     assert fits == (sizing.fits == "yes")
 
@@ -99,11 +110,11 @@ def test_compared_are_two_or_three_numbers_with_the_one_asked_for(asked: int, mo
 
 @given(last=st.integers(0, 1 << 26))
 def test_longest_finds_the_edge(last: int) -> None:
-    assert _longest(lambda n: n <= last) == last
+    assert longest(lambda n: n <= last) == last
 
 
 def test_longest_knows_no_edge() -> None:
-    assert _longest(lambda n: n > 0) is None
+    assert longest(lambda n: n > 0) is None
 
 
 @EACH
@@ -113,7 +124,7 @@ def test_you_are_here(sizing: Sizing, lang: Lang) -> None:
     (here,) = (trace for trace in figure.data if trace.meta == "here")
     g = growth(sizing)
     assert here.x == (sizing.tokens,)
-    need_bytes = g.asked.per_engine * g.bytes_at(sizing.tokens)
+    need_bytes = g.need_bytes(g.asked.per_engine, sizing.tokens)
     need, top = float(need_bytes) / GIB, figure.layout.yaxis.range[1]
     (label,) = (a.text for a in figure.layout.annotations if words.tokens(sizing.tokens, lang) in a.text)
     if here.marker.symbol == "diamond":
@@ -121,14 +132,14 @@ def test_you_are_here(sizing: Sizing, lang: Lang) -> None:
         assert 0 < here.y[0] < top
     else:
         assert here.y[0] == pytest.approx(top)
-        assert need > 10 * (g.pool_bytes or 0) / GIB > 0
+        assert need > 10 * (g.usable_bytes or 0) / GIB > 0
         assert format_bytes(need_bytes) in label
 
 
 def test_a_need_far_above_the_pool_leaves_the_pool_readable() -> None:
     figure = growth_figure(MILLION, "en")
     assert MILLION.budget is not None
-    assert figure.layout.yaxis.range[1] < 4 * MILLION.budget.pool_bytes / GIB
+    assert figure.layout.yaxis.range[1] < 4 * MILLION.budget.usable_bytes / GIB
     (here,) = (trace for trace in figure.data if trace.meta == "here")
     assert here.marker.symbol == "triangle-up"
     assert any("977 TiB,<br>above the chart" in a.text for a in figure.layout.annotations)
@@ -212,8 +223,10 @@ def test_capacity_and_weights_are_levels_with_their_bytes(sizing: Sizing, lang: 
     assert sizing.budget is not None
     figure = growth_figure(sizing, lang)
     names = {trace.name: trace for trace in figure.data if trace.name}
-    capacity = names[text.CAPACITY(lang, bytes=format_bytes(sizing.budget.pool_bytes))]
-    assert set(capacity.y) == {sizing.budget.pool_bytes / GIB}
+    room, kept = format_bytes(sizing.budget.usable_bytes), format_bytes(sizing.budget.kept_free_bytes)
+    named = text.CAPACITY_KEPT(lang, bytes=room, kept=kept)
+    capacity = names[named if sizing.scenario.headroom else text.CAPACITY(lang, bytes=room)]
+    assert set(capacity.y) == {sizing.budget.usable_bytes / GIB}
     weights = format_bytes(sizing.budget.weights.value_bytes)
     (level,) = (trace for name, trace in names.items() if name.startswith(text.WEIGHTS(lang)) and weights in name)
     assert set(level.y) <= {sizing.budget.weights.value_bytes / GIB, None}
@@ -228,8 +241,8 @@ def test_marked_crossings_lie_on_the_capacity(sizing: Sizing, lang: Lang) -> Non
     inside = [line.fit_tokens for line in g.lines if line.fit_tokens and line.fit_tokens <= g.end_tokens]
     assert [trace.x[0] for trace in crossings] == inside
     for trace in crossings:
-        assert g.pool_bytes is not None
-        assert trace.y == (g.pool_bytes / GIB,)
+        assert g.usable_bytes is not None
+        assert trace.y == (g.usable_bytes / GIB,)
         assert trace.text == (format_count(trace.x[0]),)
 
 
@@ -268,6 +281,21 @@ def test_nothing_crosses_a_label(sizing: Sizing, lang: Lang, wide: int, tall: in
         assert b <= e or f <= a or d <= g or h <= c
 
 
+@EACH
+@BOTH
+def test_a_typical_length_is_marked_on_the_line_of_this_scenario(sizing: Sizing, lang: Lang) -> None:
+    marked = [trace for trace in growth_figure(sizing, lang).data if trace.meta == "typical"]
+    typical = sizing.scenario.typical_tokens
+    assert len(marked) == (typical != sizing.tokens)
+    for trace in marked:
+        g = growth(sizing)
+        assert trace.x == (typical,)
+        assert trace.y[0] == pytest.approx(float(need(sizing, g.asked.per_engine, typical)) / GIB)
+        fit = format_count(sizing.max_sequences_typical or 0)
+        assert trace.name == text.TYPICAL_FIT(lang, tokens=words.tokens(typical, lang), fit=fit)
+        assert trace.name in growth_alt(sizing, lang)
+
+
 def test_a_window_bends_the_line_where_the_engine_stops_counting() -> None:
     assert WINDOWS.plan is not None
     assert 1_024 + WINDOWS.plan.in_flight_tokens in growth(WINDOWS).points
@@ -304,7 +332,7 @@ def test_without_a_budget_growth_alone_is_drawn(sizing: Sizing, lang: Lang) -> N
     figure = growth_figure(sizing, lang)
     assert {(trace.meta or "")[:8] for trace in figure.data} <= {"requests", "here", "goes-on"}
     g = growth(sizing)
-    assert g.pool_bytes is None
+    assert g.usable_bytes is None
     assert g.weights_bytes is None
     title = text.GROWTH_TITLE if sizing.plan else text.GROWTH_TITLE_CONTENT
     unit, _ = words.unit_of(figure.layout.yaxis.range[1] * GIB)
@@ -317,19 +345,20 @@ def test_the_table_holds_each_line_at_each_length_marked_on_it(sizing: Sizing, l
     g, rows = growth(sizing), growth_rows(sizing, lang)
     shown = {(row[text.REQUESTS_HEADING(lang)], row[text.TOKENS_HEADING(lang)]): row for row in rows}
     expected = {(line.requests, n) for line in g.lines for n in (sizing.tokens, line.fit_tokens) if n}
+    expected.add((g.asked.requests, sizing.scenario.typical_tokens))
     if g.weights_tokens:
         expected.add((g.asked.requests, g.weights_tokens))
     assert shown.keys() == expected
-    assert len(rows) == len(shown) <= 8  # all of them in sight
+    assert len(rows) == len(shown) <= 8 + (sizing.scenario.typical < 1)  # all of them in sight
     per_engine = {line.requests: line.per_engine for line in g.lines}
     for (requests, tokens), row in shown.items():
-        exact = per_engine[requests] * Fraction(g.bytes_at(tokens))
+        exact = need(sizing, per_engine[requests], tokens)
         assert 0 <= row[text.BYTES(lang)] - exact < 1
-        if g.pool_bytes is None:
+        if g.usable_bytes is None:
             assert text.FITS(lang) not in row
         else:
-            assert row[text.FITS(lang)] == (text.YES if exact <= g.pool_bytes else text.NO)(lang)
-            assert row[text.ROOM_GIB(lang)] == round(g.pool_bytes / GIB, 3)
+            assert row[text.FITS(lang)] == (text.YES if exact <= g.usable_bytes else text.NO)(lang)
+            assert row[text.ROOM_GIB(lang)] == round(g.usable_bytes / GIB, 3)
         if g.weights_bytes is not None:
             assert row[text.WEIGHTS_GIB(lang)] == round(g.weights_bytes / GIB, 3)
 
@@ -339,9 +368,9 @@ def test_the_table_holds_each_line_at_each_length_marked_on_it(sizing: Sizing, l
 def test_the_words_hold_the_numbers(sizing: Sizing, lang: Lang) -> None:
     alt, g = growth_alt(sizing, lang), growth(sizing)
     assert format_count(sizing.tokens) in alt
-    assert format_bytes(g.asked.per_engine * g.bytes_at(sizing.tokens)) in alt
+    assert format_bytes(g.need_bytes(g.asked.per_engine, sizing.tokens)) in alt
     assert "{" not in alt
     if sizing.budget is not None:
-        assert format_bytes(sizing.budget.pool_bytes) in alt
+        assert format_bytes(sizing.budget.usable_bytes) in alt
         assert format_bytes(sizing.budget.weights.value_bytes) in alt
         assert all(format_count(line.requests) in alt for line in g.lines)

@@ -15,7 +15,19 @@ from kvviz.core.units import GIB, format_bytes
 from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import charts as text
-from tests.charts.examples import NO_FIT, NO_ROOM, SHORT, SPARE, TINY_SHARE, WINDOWS, WITH_BUDGET, WITHOUT
+from tests.charts.examples import (
+    KEPT_FREE,
+    KEPT_SHORT,
+    NO_FIT,
+    NO_ROOM,
+    SHARED,
+    SHORT,
+    SPARE,
+    TINY_SHARE,
+    WINDOWS,
+    WITH_BUDGET,
+    WITHOUT,
+)
 
 EACH = pytest.mark.parametrize("sizing", WITH_BUDGET.values(), ids=WITH_BUDGET)
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
@@ -52,10 +64,12 @@ def test_terms_are_those_of_the_sizing(sizing: Sizing) -> None:
     if "run_time_short" not in terms:
         assert [terms[term] for term in run_time[:3]] == [e.value_bytes for e in estimates]
     assert terms["outside"] == budget.outside_bytes
-    per_gpu = -(-sizing.scenario.sequences // sizing.engines) * sizing.request_bytes
+    asked = -(-sizing.scenario.requests // sizing.engines)
+    per_gpu = sizing.shared_bytes + asked * (sizing.request_bytes - sizing.shared_bytes)
     assert terms.get("cache_needed", 0) + terms.get("cache_short", 0) == per_gpu
     assert terms.get("cache_short", 0) == max(0, sizing.short_bytes)
     assert terms.get("cache_spare", 0) == max(0, -sizing.short_bytes)
+    assert terms.get("kept_free", 0) == budget.kept_free_bytes
 
 
 def test_weights_that_do_not_fit_stick_out() -> None:
@@ -190,8 +204,8 @@ def test_spare_and_missing_look_like_nothing_else() -> None:
         if bar.meta not in {"remainder", "break"}
     }
     assert set(look) == {
-        "weights", "activations", "engine", "outside", "cache_needed", "cache_spare", "cache_short", "weights_over",
-        "run_time_short",
+        "weights", "activations", "engine", "outside", "kept_free", "cache_needed", "cache_spare", "cache_short",
+        "weights_over", "run_time_short",
     }  # fmt: skip
     lines = {"cache_short": 1, "weights_over": 2, "run_time_short": 3}  # these differ in the colour of their lines
     assert len({(*value, lines.get(term)) for term, value in look.items()}) == len(look)
@@ -215,7 +229,14 @@ def test_what_rests_on_an_estimate_says_so() -> None:
     assert basis["activations"] in {"measured", "assumed"}
     for sizing in WITH_BUDGET.values():
         for segment in ledger_segments(sizing):  # sums and differences are nobody's measurements
-            if segment.term in {"remainder", "cache_spare", "cache_short", "weights_over", "run_time_short"}:
+            if segment.term in {
+                "remainder",
+                "kept_free",
+                "cache_spare",
+                "cache_short",
+                "weights_over",
+                "run_time_short",
+            }:
                 assert segment.basis == "estimated"
     assert next(s for s in ledger_segments(SHORT) if s.term == "cache_needed").basis == "estimated"
     assert next(s for s in ledger_segments(NO_FIT) if s.term == "weights").basis == "estimated"
@@ -264,6 +285,31 @@ def test_where_fewer_bytes_are_held_than_counted_both_are_said(lang: Lang) -> No
     assert WINDOWS.held_bytes is not None
     assert format_bytes(4 * WINDOWS.held_bytes) in ledger_alt(WINDOWS, lang)
     assert text.VERDICT_HELD(lang, held="50 GiB") not in ledger_alt(SHORT, lang)
+
+
+@BOTH
+def test_what_is_kept_free_is_said_wherever_the_pool_is(lang: Lang) -> None:
+    for sizing, term in ((KEPT_FREE, "cache_spare"), (KEPT_SHORT, "cache_short")):
+        assert sizing.budget is not None
+        kept = format_bytes(sizing.budget.kept_free_bytes)
+        segments = {s.term: s for s in ledger_segments(sizing)}
+        assert kept in segments[term].source(lang)
+        assert f"{sizing.scenario.headroom * 100:g}%" in segments["kept_free"].source(lang)
+        assert text.PART_BYTES(lang, label=text.KEPT_FREE(lang), bytes=kept) in ledger_alt(sizing, lang)
+    assert KEPT_SHORT.budget is not None
+    pool, kept = format_bytes(KEPT_SHORT.budget.pool_bytes), format_bytes(KEPT_SHORT.budget.kept_free_bytes)
+    assert text.POOL_KEPT(lang, pool=pool, kept=kept) in ledger_alt(KEPT_SHORT, lang)
+
+
+@BOTH
+def test_what_requests_share_is_in_the_working(lang: Lang) -> None:
+    assert SHARED.request_bytes is not None
+    shared, own = format_bytes(SHARED.shared_bytes), format_bytes(SHARED.request_bytes - SHARED.shared_bytes)
+    working = text.NEED_WORKING_SHARED(lang, shared=shared, requests=50, own=own)
+    assert any(working in s.source(lang) for s in ledger_segments(SHARED))
+    assert text.VERDICT_SHARED(lang, shared=shared) in ledger_alt(SHARED, lang)
+    alone = text.NEED_WORKING(lang, requests=50, request="1 GiB")
+    assert any(alone in s.source(lang) for s in ledger_segments(SHORT))
 
 
 def test_without_a_budget_there_is_no_ledger() -> None:
