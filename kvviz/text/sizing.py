@@ -54,7 +54,7 @@ WEIGHT_DTYPE_HELP = Text(
     "What if the weights were stored in another type. The cache does not change by one byte; the room for it does.",
     "重みを別のデータ型で持つ場合の試算です。キャッシュは 1 バイトも変わらず、置ける余地だけが変わります。",
 )
-WEIGHTS_GIB = Text("Weights of the whole model, GiB", "モデル全体の重み（GiB）")
+WEIGHTS_GIB = Text("Weights of the whole model (GiB)", "モデル全体の重み（GiB）")
 WEIGHTS_GIB_HELP = Text(
     "Empty: as counted from the config. Type it where it is not known, or from your own log.",
     "空欄なら config から数えた値を使います。不明な場合や、手元のログの値を使う場合に入力してください。",
@@ -64,7 +64,7 @@ MEMORY_FRACTION_HELP = Text(
     "Share of each GPU the engine may use: vLLM's --gpu-memory-utilization, 0.92 since vLLM 0.21.",
     "エンジンが各 GPU で使ってよい割合です。vLLM の --gpu-memory-utilization にあたります。",
 )
-BLOCK_TOKENS = Text("Block size, tokens", "ブロックサイズ（トークン）")
+BLOCK_TOKENS = Text("Block size (tokens)", "ブロックサイズ（トークン）")
 BLOCK_TOKENS_HELP = Text(
     "vLLM's --block-size. Empty: what vLLM picks for this model and GPU.",
     "vLLM の --block-size です。空欄なら、モデルと GPU に応じて vLLM が選ぶ値を使います。",
@@ -72,7 +72,7 @@ BLOCK_TOKENS_HELP = Text(
 BATCHED_TOKENS = Text("Batched tokens", "バッチあたりのトークン数")
 BATCHED_TOKENS_HELP = Text(
     "vLLM's --max-num-batched-tokens. It sets the activation peak, and how far windows reserve beyond themselves.",
-    "vLLM の --max-num-batched-tokens です。活性化のピークと、ウィンドウ層の余分な確保量が決まります。",
+    "vLLM の --max-num-batched-tokens です。アクティベーションのピークと、ウィンドウのレイヤーの余分な確保量が決まります。",
 )
 IN_FLIGHT_TOKENS = Text("In-flight tokens", "先行スケジュールのトークン数")
 IN_FLIGHT_TOKENS_HELP = Text(
@@ -80,7 +80,7 @@ IN_FLIGHT_TOKENS_HELP = Text(
     "vLLM が先行してスケジュールできるトークン数です。"
     "既定の非同期スケジューリングでは、バッチあたりのトークン数の 2 倍です。",
 )
-MAX_MODEL_LEN = Text("Max model length, tokens", "最大コンテキスト長（max-model-len）")
+MAX_MODEL_LEN = Text("Max model length (tokens)", "最大コンテキスト長（max-model-len）")
 MAX_MODEL_LEN_HELP = Text(
     "vLLM's --max-model-len. Empty: input + output.",
     "vLLM の --max-model-len です。空欄なら入力と出力の和です。",
@@ -99,6 +99,10 @@ CHANGE = Text(
 NOT_BUNDLED = Text(
     "“{model}” is not bundled. Closest: {near}. Or paste its config.json.",
     "「{model}」は同梱されていません。近い名前：{near}。または config.json を貼り付けてください。",
+)
+NO_SUCH_LANGUAGE = Text(
+    "lang: kvviz speaks en and ja, not “{shown}”; {used} is used.",
+    "lang: 使える言語は en と ja です（入力値：「{shown}」）。{used} を使います。",
 )
 VERBATIM = Text("{message}", "{message}")
 HUB_HITS = Text("On the Hub", "Hub の検索結果")
@@ -205,14 +209,14 @@ TYPICAL_HELP = Text(
     "As a share of the longest, 0.01 to 1. The verdict goes by the longest all the same.",
     "最長に対する割合です（0.01～1）。判定は最長の長さで行います。",
 )
-SHARED_TOKENS = Text("Shared system prompt, tokens", "共有システムプロンプト（トークン）")
+SHARED_TOKENS = Text("Shared system prompt (tokens)", "共有システムプロンプト（トークン）")
 SHARED_TOKENS_HELP = Text(
     "Tokens at the start that are the same in every request: prefix caching stores their whole blocks once.",
     "全リクエストの先頭で共通のトークン数です。プレフィックスキャッシュでは、共通のブロックを 1 回だけ保存します。",
 )
-ACTIVATIONS_GIB = Text("Activations measured, GiB", "アクティベーションの実測値（GiB）")
-GRAPHS_GIB = Text("CUDA graphs measured, GiB", "CUDA グラフの実測値（GiB）")
-NON_TORCH_GIB = Text("Outside PyTorch measured, GiB", "PyTorch 以外の実測値（GiB）")
+ACTIVATIONS_GIB = Text("Measured activations (GiB)", "アクティベーションの実測値（GiB）")
+GRAPHS_GIB = Text("Measured CUDA graphs (GiB)", "CUDA グラフの実測値（GiB）")
+NON_TORCH_GIB = Text("Measured outside PyTorch (GiB)", "PyTorch 以外の実測値（GiB）")
 MEASURED_HELP = Text(
     "Per GPU, from your own start-up log. Empty: the estimate.",
     "手元の起動ログにある GPU あたりの値です。空欄なら推定値を使います。",

@@ -19,6 +19,11 @@ export default function ({ data, setStateValue }) {
     window.history.replaceState(window.history.state, "", pathname + "?" + data.query + hash);
   }
   document.documentElement.lang = data.lang;
+  // A phone's keyboard must push up the verdict at the bottom, not cover it.
+  const viewport = document.querySelector("meta[name=viewport]");
+  if (viewport && !viewport.content.includes("interactive-widget")) {
+    viewport.content += ", interactive-widget=resizes-content";
+  }
   const narrow = window.matchMedia(data.media);
   const report = () => { if (narrow.matches !== data.phone) setStateValue("phone", narrow.matches); };
   report();
@@ -33,7 +38,8 @@ def is_phone() -> bool:
     reported = st.session_state.get("browser", {}).get("phone")
     if reported is not None:
         return bool(reported)
-    return "Mobi" in (st.context.headers.get("User-Agent") or "")
+    headers = st.context.headers
+    return headers.get("Sec-Ch-Ua-Mobile") == "?1" or "Mobi" in (headers.get("User-Agent") or "")
 
 
 def sync(query: str, lang: Lang) -> None:

@@ -215,12 +215,12 @@ def _labelled(sentence: str, lang: Lang) -> str:
 
 
 def error_line(answered: Answer, field: str, lang: Lang) -> str:
-    """What is wrong with a setting, and what is used until it is mended."""
+    """What is wrong with a setting, by the name its control has, and what is used until it is mended."""
     used = getattr(answered.scenario, field)
     value = format_count(used) if isinstance(used, int) else text.AUTO(lang) if used is None else used
-    gap = "" if lang == "ja" else " "
-    # The message stands under the control, whose label says which setting it is.
-    return f"{answered.errors[field](lang).removeprefix(f'{field}: ')}{gap}{text.USED_INSTEAD(lang, value=value)}"
+    said = answered.errors[field](lang).removeprefix(f"{field}: ")
+    colon, gap = ("：", "") if lang == "ja" else (": ", " ")
+    return f"{text.LABELS[field](lang)}{colon}{said}{gap}{text.USED_INSTEAD(lang, value=value)}"
 
 
 def out_of_sight(answered: Answer, lang: Lang, *, everything: bool) -> None:

@@ -13,6 +13,7 @@ from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.links import pack_config
+from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, Scenario, Value, from_query, parse_value, to_query
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
@@ -37,6 +38,12 @@ def begin() -> None:
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     scenario, rejected = from_query({n: values[0] if len(values) == 1 else values for n, values in query.items()})
     messages = [r.message for r in rejected]
+    if scenario.config:
+        try:
+            resolve(scenario)
+        except KvvizError as error:
+            messages.append(error.message)
+            scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
     st.session_state["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
     if not models.known(scenario.model):
         # A link pins the commit it was computed from.
@@ -50,8 +57,12 @@ def begin() -> None:
     st.session_state["rejected"] = messages
     st.session_state["opened"] = scenario
     st.session_state["linked_revision"] = (scenario.model, scenario.revision)
-    asked = st.query_params.get("lang") or (st.context.locale or "en")[:2]
-    st.session_state["lang"] = asked if asked in LANGUAGES else "en"
+    linked = st.query_params.get("lang")
+    preferred = (st.context.locale or "en")[:2]
+    fallback = preferred if preferred in LANGUAGES else LANGUAGES[0]
+    if linked is not None and linked not in LANGUAGES:
+        messages.append(Message(text.NO_SUCH_LANGUAGE, {"shown": linked[:12], "used": fallback}))
+    st.session_state["lang"] = linked if linked in LANGUAGES else fallback
     put(scenario)
 
 

@@ -161,6 +161,8 @@ def test_a_typing_error_is_told_beside_and_loses_nothing(field: str, typed: str)
         {"unheard_of": "1"},
         {"config": "not-a-config"},
         {"v": "99"},
+        {"lang": "fr"},
+        {"config": "AAAAbroken", "model": "mine"},
     ],
     ids=str,
 )
@@ -192,6 +194,50 @@ def test_what_another_model_cannot_run_with_is_told_and_stood_in_for() -> None:
     app.selectbox(key="tp").select("4").run()
     assert not app.error
     assert "on 8 ×" in sentence(app)
+
+
+def test_a_fix_is_one_press_and_undo_takes_it_back() -> None:
+    app = open_app()
+    before, asked = sentence(app), link(app)
+    offered = [b for b in app.button if b.key and b.key.startswith("fix_")]
+    assert 1 <= len(offered) <= 3
+    assert all("✓" in b.label for b in offered)
+    offered[0].click().run()
+    assert not app.exception
+    assert "All 50 fit" in sentence(app)
+    assert link(app) != asked
+    app.button(key="undo_fix").click().run()
+    assert sentence(app) == before
+    assert link(app) == asked
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_fix_and_lever_says_its_result(lang: Lang) -> None:
+    app = open_app(lang=lang, model="google/gemma-3-27b-it", input="60000", gpu="h200")
+    assert not app.exception
+    said = [b.label for b in app.button if b.key and b.key.startswith("fix_")]
+    assert said
+    for number in range(len(said)):
+        again = open_app(lang=lang, model="google/gemma-3-27b-it", input="60000", gpu="h200")
+        again.button(key=f"fix_{number}").click().run()
+        assert not again.exception
+        assert not again.error
+
+
+def test_passages_and_users_change_what_is_asked() -> None:
+    app = open_app()
+    app.text_input(key="passages").input("8")
+    app.text_input(key="passage_tokens").input("500").run()
+    assert "8,096 tokens" in sentence(app)
+    app.text_input(key="users").input("200")
+    app.text_input(key="answer_s").input("15")
+    app.text_input(key="seconds_between").input("45").run()
+    # 200 x 15 / 60
+    assert "of 50" in sentence(app)
+    assert link(app)["users"] == "200"
+    assert not app.error
+    app.text_input(key="users").input("many").run()
+    assert app.error
 
 
 def test_typed_weights_belong_to_their_model() -> None:

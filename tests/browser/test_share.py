@@ -1,0 +1,141 @@
+"""Fixes, files, embedding and the Hub, as people use them in a real browser."""
+
+import csv
+import io
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.harness import Server, settled
+from tests.browser.test_sizing import address, headline, metrics
+from tests.hub.standin import GOOD_TOKEN, StandIn, commit_of
+
+
+def type_model(page: Page, typed: str) -> None:
+    box = page.get_by_role("combobox", name=re.compile("Model"))
+    box.click()
+    box.fill(typed)
+    page.keyboard.press("Enter")
+    settled(page)
+
+
+def test_a_fix_is_one_press_and_undo_takes_it_back(open_page: OpenPage) -> None:
+    page = open_page("/")
+    before = headline(page)
+    page.get_by_role("button", name=re.compile("✓")).first.click()
+    settled(page)
+    assert "All 50 fit" in headline(page)
+    page.get_by_role("button", name="Undo").click()
+    settled(page)
+    assert headline(page) == before
+
+
+@pytest.mark.parametrize("label", ["Markdown", "CSV", "JSON"])
+def test_each_file_opens(open_page: OpenPage, label: str) -> None:
+    page = open_page("/")
+    page.get_by_text("Share and export").click()
+    settled(page)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name=re.compile(label)).click()
+    content = saved.value.path().read_bytes()
+    assert saved.value.suggested_filename.startswith("kvviz-Qwen3-32B-FP8.")
+    if label == "JSON":
+        assert json.loads(content)["max_sequences_counted"] == 35
+    elif label == "CSV":
+        assert content.startswith(b"\xef\xbb\xbf")
+        assert any("37731958784" in row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+    else:
+        assert "35 of 50" in content.decode()
+        assert page.url.split("/?")[0] in content.decode()
+
+
+def test_the_link_is_also_a_qr_code(open_page: OpenPage) -> None:
+    page = open_page("/")
+    page.get_by_text("Share and export").click()
+    settled(page)
+    expect(page.get_by_role("img", name="QR code of the link to this answer")).to_be_visible()
+
+
+@pytest.fixture
+def elsewhere(server: Server) -> Iterator[str]:
+    """A page of another origin that embeds the app's own embed code."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            frame = f'<iframe title="kvviz" width="900" height="620" src="{server.url}/?embed=true&lang=en"></iframe>'
+            body = f"<!doctype html><title>elsewhere</title>{frame}".encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    host = HTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=host.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{host.server_port}/"
+    host.shutdown()
+    host.server_close()
+    thread.join()
+
+
+def test_a_page_of_another_origin_can_embed_the_chart(open_page: OpenPage, elsewhere: str) -> None:
+    page = open_page("/")
+    other = page.context.browser.new_page()  # type: ignore[union-attr]
+    other.goto(elsewhere)
+    frame = other.frame_locator("iframe")
+    expect(frame.get_by_role("figure")).to_have_count(1, timeout=20_000)
+    expect(frame.get_by_text("35 of 50 fit at once")).to_be_visible()
+    expect(frame.get_by_role("combobox")).to_have_count(0)
+    other.close()
+
+
+def test_a_model_of_the_hub_is_typed_and_its_commit_linked(open_page: OpenPage) -> None:
+    page = open_page("/")
+    type_model(page, "new-owner/renamed")
+    expect(page).to_have_url(re.compile(commit_of("new-owner/renamed")))
+    assert metrics(page)[1] == "448 MiB"  # 2 x 28 layers x 8 heads x 128 x 2 B x 4,096 tokens
+    colleague = open_page("/?" + page.url.split("?")[1])
+    assert headline(colleague) == headline(page)
+
+
+def test_a_gated_model_is_read_with_a_token_that_goes_nowhere_else(open_page: OpenPage, hub: StandIn) -> None:
+    page = open_page("/")
+    type_model(page, "new-owner/gated")
+    expect(page.get_by_role("alert").first).to_be_visible()
+    page.get_by_role("textbox", name="Token for this model").fill(GOOD_TOKEN)
+    page.get_by_role("button", name="Read with this token").click()
+    settled(page)
+    expect(page).to_have_url(re.compile("new-owner%2Fgated"))
+    assert GOOD_TOKEN not in page.url
+    assert "token" not in json.dumps(address(page)).lower().replace("tokens", "")
+    another = open_page("/")
+    type_model(another, "new-owner/gated")
+    expect(another.get_by_role("alert").first).to_be_visible()
+    assert any(GOOD_TOKEN in request.headers.get("authorization", "") for request in hub.requests)
+
+
+@pytest.mark.parametrize("fault", ["nobody/nothing", "fault/no-config", "fault/down", "fault/html", "fault/too-large"])
+def test_what_the_hub_says_no_to_is_told(open_page: OpenPage, fault: str) -> None:
+    page = open_page("/")
+    before = headline(page)
+    type_model(page, fault)
+    expect(page.get_by_role("alert").filter(has_text="config.json")).to_be_visible()
+    assert headline(page) == before
+
+
+def test_words_are_searched_for_on_the_hub(open_page: OpenPage) -> None:
+    page = open_page("/")
+    type_model(page, "renamed")
+    page.get_by_role("radio", name="new-owner/renamed").click()
+    settled(page)
+    expect(page).to_have_url(re.compile("new-owner%2Frenamed"))
