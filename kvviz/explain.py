@@ -22,6 +22,7 @@ from kvviz.core.cache import (
 )
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.units import format_bytes, format_exact
+from kvviz.engines import vllm
 from kvviz.sizing import Sizing
 from kvviz.text import Message, Text
 from kvviz.text import explain as text
@@ -82,15 +83,36 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
     plan = sizing.plan
     if plan is None:
         return ()
-    caches = {type(cache) for layer in sizing.architecture.layers for cache in layer}
+    caches = set(vllm.stored_caches(sizing.architecture))
+    kinds = {type(cache) for cache in caches}
     reasons = []
-    if caches & {SlidingWindow, ChunkedAttention}:
-        reasons.append(Message(text.DIFFER_WINDOWS, {"in_flight": f"{plan.in_flight_tokens:,}"}))
-    if RecurrentState in caches:
+    in_flight = {"in_flight": f"{plan.in_flight_tokens:,}"}
+    if SlidingWindow in kinds:
+        reasons.append(Message(text.DIFFER_WINDOWS, in_flight))
+    if ChunkedAttention in kinds:
+        reasons.append(Message(text.DIFFER_CHUNKS, in_flight))
+    if kinds == {RecurrentState}:
+        reasons.append(Message(text.DIFFER_STATE_ONLY, {"count": max(g.states_counted for g in plan.groups)}))
+    elif RecurrentState in kinds:
         reasons.append(Message(text.DIFFER_STATE, {"block_tokens": f"{plan.block_tokens:,}"}))
     if plan.tp > 1:
-        reasons.append(Message(text.DIFFER_SPLIT, {"tp": plan.tp}))
+        reasons.append(_split(caches, plan.tp))
     return tuple(reasons) or (Message(text.DIFFER_EXACT),)
+
+
+def _split(caches: set[LayerCache], tp: int) -> Message:
+    """What ``tp`` GPUs share out among them, and whether they copy anything."""
+    heads = {
+        c.kv_heads for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention)
+    }
+    shared_out = max(heads, default=1) > 1
+    states = any(isinstance(c, RecurrentState) for c in caches)
+    copied = min(heads, default=tp) < tp or any(isinstance(c, LatentAttention | IndexerKeys) for c in caches)
+    if not shared_out and not states:
+        return Message(text.DIFFER_COPIED, {"tp": tp})
+    both = text.SHARE_BOTH if states else text.SHARE_HEADS
+    what = both if shared_out else text.SHARE_STATES
+    return Message(text.DIFFER_SPLIT_SOME if copied else text.DIFFER_SPLIT, {"tp": tp, "what": what})
 
 
 def _working(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> tuple[Message, str, int | None]:
@@ -108,16 +130,14 @@ def _working(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> tup
             return Message(text.CHUNK, values), _heads(layers, cache, dtype), min(tokens, cache.chunk_tokens)
         case LatentAttention():
             each = dtype.latent_bytes(cache.latent_dim, cache.rope_dim)
-            if dtype.packing == "plain" and not dtype.vector_scale_bytes:
-                formula = f"{layers} × ({cache.latent_dim} + {cache.rope_dim}) × {format_exact(dtype.value_bytes)} B"
-            else:
-                formula = f"{layers} × {format_exact(each)} B"
+            formula = f"{layers} × {_latent(cache, dtype)} B"
             return Message(text.LATENT, values), f"{formula} = {format_exact(layers * each)} B", tokens
         case IndexerKeys():
             each = layer_bytes((cache,), 1, dtype)
+            width = f"({cache.key_dim} + {each - cache.key_dim})" if cache.packed else _vector(cache.key_dim, dtype)
             return (
                 Message(text.INDEXER, values),
-                f"{layers} × {format_exact(each)} B = {format_exact(layers * each)} B",
+                f"{layers} × {width} B = {format_exact(layers * each)} B",
                 tokens,
             )
         case RecurrentState():
@@ -157,6 +177,26 @@ def _working(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> tup
             assert_never(cache)
 
 
+def _latent(cache: LatentAttention, dtype: KvDtype) -> str:
+    """Bytes of one latent: values, then scales, then the rotary part where they are stored apart."""
+    latent, rope = cache.latent_dim, cache.rope_dim
+    match dtype.packing:
+        case "fp8_ds_mla":
+            return f"({latent} + {latent // 128} × 4 + {rope} × 2)"
+        case "nvfp4_ds_mla":
+            return f"({latent} × 0.5 + {format_exact(Fraction(latent, 16))} + {rope})"
+        case "plain":
+            return _vector(latent + rope, dtype, written=f"({latent} + {rope})")
+        case _:
+            assert_never(dtype.packing)
+
+
+def _vector(dim: int, dtype: KvDtype, *, written: str = "") -> str:
+    """``128 × 2``, with the scale where it has one."""
+    values = f"{written or dim} × {format_exact(dtype.value_bytes)}"
+    return f"({values} + {dtype.vector_scale_bytes})" if dtype.vector_scale_bytes else values
+
+
 def _heads(
     layers: int, cache: FullAttention | SlidingWindow | ChunkedAttention | CrossAttention, dtype: KvDtype
 ) -> str:
@@ -173,3 +213,36 @@ def _heads(
     else:
         formula = f"{layers} × {cache.kv_heads} × ({cache.key_dim} + {cache.value_dim}) × {width} B"
     return f"{formula} = {format_exact(total)} B"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workings:
+    """The three numbers under the sentence, each as a formula: numbers and operators, the same in every language."""
+
+    at_once: str
+    per_request: str
+    lacking: str
+
+
+def workings(sizing: Sizing) -> Workings | None:
+    """None where there is no budget to reckon with."""
+    plan, budget = sizing.plan, sizing.budget
+    if plan is None or budget is None or sizing.request_bytes is None or sizing.lacking_bytes is None:
+        return None
+    request, shared, block = plan.request_blocks(sizing.tokens), sizing.shared_blocks, plan.pool_block_bytes
+    free = f"{budget.usable_blocks:,}"
+    each = f"{request:,}"
+    if shared:
+        free, each = f"({free} − {shared:,})", f"({each} − {shared:,})"
+    fit = f"⌊{free} ÷ {each}⌋"
+    of_one = -(-sizing.scenario.requests // sizing.engines)
+    need = f"{of_one:,} × {each} × {format_bytes(block)}"
+    if shared:
+        need = f"({shared:,} + {of_one:,} × {each}) × {format_bytes(block)}"
+    over = max(0, -budget.available_bytes)
+    missing = f" + {format_bytes(over)}" if over else ""
+    return Workings(
+        at_once=f"{sizing.engines:,} × {fit}" if sizing.engines > 1 else fit,
+        per_request=f"{request:,} × {format_bytes(block)}",
+        lacking=f"{need} − {format_bytes(budget.usable_bytes)}{missing}",
+    )

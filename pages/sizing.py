@@ -38,23 +38,24 @@ with top:
 if sizing is not None and not embedded:
     with top:
         show.answer(sizing, answered.notes, lang)
-    with below if phone else top:
-        show.facts(sizing, lang)
-    with top:
+        if not phone:
+            show.facts(sizing, lang)
         if sizing.budget is not None:
             st.markdown(f"**{text.LEDGER(lang)}**")
             figure = ledger_figure(sizing, lang)
             show.chart(figure, ledger_rows(sizing, lang), alt=ledger_alt(sizing, lang), key="ledger", lang=lang)
-        show.fix_buttons(sizing, answered.levers, lang)
-        show.floor(sizing, lang)
 
 if sizing is not None:
     with below:
         if not embedded:
+            show.fix_buttons(sizing, answered.levers, lang)
+            show.floor(sizing, lang)
             show.notes(answered.notes, lang)
             st.markdown(f"**{text.GROWTH(lang)}**")
         figure = growth_figure(sizing, lang)
         show.chart(figure, growth_rows(sizing, lang), alt=growth_alt(sizing, lang), key="growth", lang=lang)
+        if phone and not embedded:
+            show.facts(sizing, lang)
         if embedded:
             st.caption(show.source_line(sizing, state.link(scenario), lang))
 

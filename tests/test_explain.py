@@ -9,6 +9,8 @@ from kvviz import catalogue, explain
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size
+from kvviz.text import Text
+from kvviz.text import explain as text
 
 
 def sized(model: str, **settings: object) -> Sizing:
@@ -44,13 +46,76 @@ def test_scales_are_in_the_formula(dtype: str) -> None:
     assert value(left, 0) == value(result, 0)
 
 
+@pytest.mark.parametrize(
+    ("gpu", "dtype", "latents", "indexer"),
+    [
+        ("h200", "fp8", "61 × (512 + 4 × 4 + 64 × 2) B = 40,016 B", "61 × (128 + 4) B = 8,052 B"),
+        ("b200", "nvfp4_ds_mla", "61 × (512 × 0.5 + 32 + 64) B = 21,472 B", "61 × (128 + 4) B = 8,052 B"),
+        ("h200", "bf16", "61 × (512 + 64) × 2 B = 70,272 B", "61 × (128 + 4) B = 8,052 B"),
+    ],
+)
+def test_packed_records_are_taken_apart(gpu: str, dtype: str, latents: str, indexer: str) -> None:
+    shown = explain.lines(sized("deepseek-ai/DeepSeek-V3.2-Exp", gpu=gpu, gpus=8, kv_dtype=dtype))
+    assert [line.formula for line in shown] == [latents, indexer]
+    for line in shown:
+        left, _, result = line.formula.partition(" = ")
+        assert value(left, 0) == value(result, 0)
+
+
+MAMBA, MLA, LLAMA4 = "state-spaces/mamba-2.8b-hf", "deepseek-ai/DeepSeek-R1", "meta-llama/Llama-4-Scout-17B-16E-Instruct"
+
+
+@pytest.mark.parametrize(
+    ("model", "gpus", "said"),
+    [
+        ("Qwen/Qwen3-8B", 1, ["DIFFER_EXACT"]),
+        ("Qwen/Qwen3-8B", 2, ["DIFFER_SPLIT"]),
+        ("Qwen/Qwen3-8B", 16, ["DIFFER_SPLIT_SOME"]),
+        (MAMBA, 1, ["DIFFER_STATE_ONLY"]),
+        (MAMBA, 2, ["DIFFER_STATE_ONLY", "DIFFER_SPLIT"]),
+        (MLA, 8, ["DIFFER_COPIED"]),
+        (LLAMA4, 1, ["DIFFER_CHUNKS"]),
+        ("google/gemma-3-27b-it", 1, ["DIFFER_WINDOWS"]),
+        ("Qwen/Qwen3-Next-80B-A3B-Instruct", 2, ["DIFFER_STATE", "DIFFER_SPLIT"]),
+    ],
+)
+def test_the_reasons_are_true_of_the_model(model: str, gpus: int, said: list[str]) -> None:
+    answer = sized(model, gpu="h200", gpus=gpus)
+    names = {id(sentence): name for name, sentence in vars(text).items() if isinstance(sentence, Text)}
+    assert [names[id(reason.text)] for reason in explain.differences(answer)] == said
+    for note in answer.notes:
+        assert model != LLAMA4 or "indow" not in note.message("en") or "Windows, chunks" in note.message("en")
+        assert model != MAMBA or note.code != "coarse-blocks"
+
+
 def test_a_request_is_the_sum_over_groups_of_layers() -> None:
     """A hybrid's blocks: those of its attention and those of each group of states."""
     answer = sized("Qwen/Qwen3-Next-80B-A3B-Instruct", gpu="h200", gpus=2)
     rows = {str(title("en")): str(meaning) for title, _, meaning in explain.three_numbers(answer, "vLLM")}
     assert answer.plan is not None
-    by_group = re.search(r"([\d+ ]+) = (\d+) pool blocks", rows["Reservation"])
+    by_group = re.search(r"pool blocks by group of layers: ([\d+ ]+) = (\d+),", rows["Reservation"])
     assert by_group is not None
     terms = [int(n) for n in by_group[1].split("+")]
     assert len(terms) == len(answer.plan.groups) > 1
     assert sum(terms) == int(by_group[2]) == answer.plan.request_blocks(answer.tokens)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"gpu": "h100-80gb"},
+        {"gpu": "h200", "gpus": 4, "tp": 2, "sequences": 201},
+        {"gpu": "h100-80gb", "shared_tokens": 1000, "headroom": 0.1},
+        {"gpu": "rtx-4090"},
+    ],
+    ids=str,
+)
+def test_the_three_facts_are_what_their_workings_come_to(settings: dict[str, object]) -> None:
+    answer = sized("Qwen/Qwen3-32B-FP8", **settings)
+    shown = explain.workings(answer)
+    assert shown is not None
+    plain = shown.at_once.replace(",", "").replace("×", "*").replace("÷", "//").replace("−", "-")
+    at_once = eval(plain.replace("⌊", "(").replace("⌋", ")"))  # noqa: S307 - our own text
+    assert max(0, at_once) == answer.max_sequences_counted
+    assert answer.plan is not None
+    assert shown.per_request.startswith(f"{answer.plan.request_blocks(answer.tokens):,} × ")

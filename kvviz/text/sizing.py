@@ -72,7 +72,8 @@ BLOCK_TOKENS_HELP = Text(
 BATCHED_TOKENS = Text("Batched tokens", "バッチあたりのトークン数")
 BATCHED_TOKENS_HELP = Text(
     "vLLM's --max-num-batched-tokens. It sets the activation peak, and how far windows reserve beyond themselves.",
-    "vLLM の --max-num-batched-tokens です。アクティベーションのピークと、ウィンドウのレイヤーの余分な確保量が決まります。",
+    "vLLM の --max-num-batched-tokens です。"
+    "アクティベーションのピークと、ウィンドウのレイヤーの余分な確保量が決まります。",
 )
 IN_FLIGHT_TOKENS = Text("In-flight tokens", "先行スケジュールのトークン数")
 IN_FLIGHT_TOKENS_HELP = Text(
@@ -148,6 +149,11 @@ FACT_CONTENT = Text("content {bytes}", "実データ量 {bytes}")
 FACT_CONTENT_WHOLE = Text("content {bytes}, whole model", "実データ量 {bytes}（モデル全体）")
 FACT_SPARE = Text("Spare per GPU", "GPU あたりの余裕")
 FACT_SHORT = Text("Short per GPU", "GPU あたりの不足")
+FACT_LACKING_HELP = Text(
+    "The counted need of one GPU minus what its pool can hold.",
+    "GPU 1 基で計上される必要量から、プールで使える量を引いた値です。",
+)
+WORKING = Text("Working", "計算")
 FACT_POOL = Text("pool {bytes}", "プール {bytes}")
 
 # Sections

@@ -61,32 +61,49 @@ def verdict(sizing: Sizing, lang: Lang) -> None:
 
 
 def facts(sizing: Sizing, lang: Lang) -> None:
-    """At once, per request, spare or short: three numbers in a row."""
+    """At once, per request, spare or short: three numbers in a row, each of which opens its working."""
+    how = explain.workings(sizing)
     with st.container(horizontal=True):
         if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
+            counted = format_count(sizing.max_sequences_counted)
             held = text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held))
             _fact(
-                text.FACT_AT_ONCE(lang), format_count(sizing.max_sequences_counted), held, text.FACT_AT_ONCE_HELP(lang)
+                text.FACT_AT_ONCE(lang),
+                counted,
+                held,
+                f"{how.at_once} = {counted}" if how else None,
+                text.FACT_AT_ONCE_HELP(lang),
+                lang,
             )
         split = sizing.plan is not None and sizing.plan.tp > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
-        per_request = sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes
+        per_request = format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes)
         _fact(
             (text.FACT_REQUEST_GPU if split else text.FACT_REQUEST)(lang),
-            format_bytes(per_request),
+            per_request,
             content(lang, bytes=format_bytes(sizing.content_bytes)),
+            f"{how.per_request} = {per_request}" if how else None,
             text.FACT_REQUEST_HELP(lang),
+            lang,
         )
         if sizing.budget is not None and sizing.lacking_bytes is not None:
             _fact(
                 (text.FACT_SHORT if sizing.lacking_bytes > 0 else text.FACT_SPARE)(lang),
                 format_bytes(abs(sizing.lacking_bytes)),
                 text.FACT_POOL(lang, bytes=format_bytes(sizing.budget.pool_bytes)),
+                f"{how.lacking} = {format_bytes(sizing.lacking_bytes)}" if how else None,
+                text.FACT_LACKING_HELP(lang),
+                lang,
             )
 
 
-def _fact(label: str, value: str, beside: str, explained: str | None = None) -> None:
-    st.metric(label, value, beside, delta_color="off", delta_arrow="off", help=explained, border=True)
+def _fact(label: str, value: str, beside: str, working: str | None, explained: str, lang: Lang) -> None:
+    with st.container(border=True):
+        st.metric(label, value, beside, delta_color="off", delta_arrow="off")
+        with st.popover(text.WORKING(lang), icon=":material/function:", type="tertiary", key=f"working_{label}"):
+            st.caption(explained)
+            if working:
+                st.markdown(plain(working))
 
 
 def floor(sizing: Sizing, lang: Lang) -> None:
