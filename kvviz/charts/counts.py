@@ -21,6 +21,11 @@ def need_bytes(sizing: Sizing, requests: int, tokens: int) -> Fraction:
     return Fraction(shared + requests * (sizing.plan.request_bytes(tokens) - shared))
 
 
+def first_tokens(sizing: Sizing) -> int:
+    """Shortest length there is: every request begins with what all of them share, and has a token of its own."""
+    return min(sizing.scenario.shared_tokens + 1, sizing.tokens) if sizing.shared_bytes else 1
+
+
 def longest(fits: Callable[[int], bool], *, first: int = 1) -> int | None:
     """Largest length that fits: 0 if not even the first does, None if every length does."""
     if not fits(first):

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import log2, log10
 from typing import Any
 
 import plotly.graph_objects as go
 
 from kvviz.charts import words
-from kvviz.charts.counts import longest, need_bytes
+from kvviz.charts.counts import first_tokens, longest, need_bytes
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
 from kvviz.charts.style import COLOURS, RULE, lay_out
 from kvviz.core.units import GIB, format_bytes, format_count
@@ -25,6 +26,10 @@ _WEIGHTS_IN_SIGHT = 3
 """The weights' line is left out when it would squash everything else below a third of the chart."""
 _HERE_IN_SIGHT = 10
 """A need that many times the pool is left above the chart: drawn to scale, the pool would lie on the axis."""
+
+
+_FAR, _NEAR = 64, 32
+"""Logarithmic axes reach from a 32nd of the length to 64 times that, where there is something to see so far out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +51,7 @@ class Growth:
     need_bytes: Callable[[int, int], Fraction]
     """Bytes that so many requests of one length take on one GPU, what they share counted once."""
     first_tokens: int
-    """Shortest length there is: every request begins with what all of them share."""
+    """Shortest length there is."""
     counted: bool
     """True: as the engine counts; False: content of the whole model, where the engine's count is not known."""
     lines: tuple[Line, ...]
@@ -59,20 +64,22 @@ class Growth:
     """On one GPU."""
     weights_tokens: int | None
     """Length from which the scenario's requests take more than the weights."""
+    start_tokens: int
+    """Left edge of the chart: 0, or with logarithmic axes a length that tells something."""
     end_tokens: int
     """Right edge of the chart."""
     points: tuple[int, ...]
     """Lengths at which the lines are drawn."""
 
 
-def growth(sizing: Sizing) -> Growth:
-    """Lines, crossings and range of the chart for ``sizing``."""
+def growth(sizing: Sizing, *, log: bool = False) -> Growth:
+    """Lines, crossings and range of the chart for ``sizing``, with linear or logarithmic axes."""
     budget, scenario = sizing.budget, sizing.scenario
     here, engines = sizing.tokens, sizing.engines
     asked = -(-scenario.requests // engines)
     usable_bytes = budget.usable_bytes if sizing.plan is not None and budget is not None else None
     weights_bytes = budget.weights.value_bytes if budget is not None else None
-    first = max(1, scenario.shared_tokens) if sizing.shared_bytes else 1
+    first = first_tokens(sizing)
     need = partial(need_bytes, sizing)
 
     def line(per_engine: int) -> Line:
@@ -83,7 +90,10 @@ def growth(sizing: Sizing) -> Growth:
     most = None if sizing.max_sequences_counted is None else sizing.max_sequences_counted // engines
     lines = tuple(line(n) for n in sorted(_compared(asked, most), reverse=True))
     crossings = [one.fit_tokens for one in lines if one.fit_tokens]
-    end = min(max([2 * here, *(c + c // 8 for c in crossings)]), 4 * here)
+    far = (_FAR if log else 4) * here
+    end = min(max([2 * here, *(c + c // 8 for c in crossings)]), far)
+    if log:
+        end = max(end, 4 * here, min(sizing.architecture.max_context_tokens or 0, far))
     weights_tokens = None
     if weights_bytes is not None:
         below = longest(lambda n: need(asked, n) <= weights_bytes, first=first)
@@ -97,20 +107,20 @@ def growth(sizing: Sizing) -> Growth:
         usable_bytes=usable_bytes,
         weights_bytes=weights_bytes,
         weights_tokens=weights_tokens,
+        start_tokens=max(first, here // _NEAR) if log else 0,
         end_tokens=end,
-        points=_points(sizing, first, end, [here, *crossings]),
+        points=_points(sizing, first, end, [here, *crossings], log=log),
     )
 
 
-def growth_figure(sizing: Sizing, lang: Lang) -> go.Figure:
+def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure:
     """The chart. Without a budget it shows growth alone, without a plan the growth of the content.
 
-    A line that leaves through the top ends in an arrow there.
+    A line that leaves through the top ends in an arrow there. ``log``: both axes are logarithmic.
     """
-    g = growth(sizing)
+    g = growth(sizing, log=log)
     here_bytes = g.need_bytes(g.asked.per_engine, sizing.tokens)
-    top_bytes, weights_in_sight = _top(g, here_bytes)
-    unit, unit_bytes = words.unit_of(float(top_bytes))
+    scale, weights_in_sight = _scale(g, here_bytes, log=log)
 
     figure = go.Figure()
     if g.usable_bytes is not None:
@@ -136,32 +146,28 @@ def growth_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             hovertemplate=f"{words.requests(one.requests, lang)}: %{{customdata}}<extra></extra>",
             meta=f"requests-{one.requests}",
         )
-    room = _room(sizing, g, top_bytes, weights_in_sight)
-    _mark_leaving(figure, g, room, top_bytes)
+    room = _room(sizing, g, scale, weights_in_sight)
+    _mark_leaving(figure, room, scale)
     if sizing.scenario.typical_tokens != sizing.tokens:
-        _mark_typical(figure, sizing, g, room, top_bytes, lang)
-    _mark_crossings(figure, g, room, top_bytes)
-    _mark_here(figure, sizing, g, room, here_bytes, top_bytes, lang)
+        _mark_typical(figure, sizing, g, room, scale, lang)
+    _mark_crossings(figure, g, room, scale)
+    _mark_here(figure, sizing, room, scale, here_bytes, lang)
     _shade_beyond(figure, sizing, g, lang)
 
     lay_out(figure, height=HEIGHT, top=36)
     figure.update_layout(hovermode="x unified", legend={"entrywidth": 285})
-    across, up = words.ticks(g.end_tokens), words.ticks(float(top_bytes / unit_bytes), most=6)
-    across = [value for value in across if value == int(value)]
     figure.update_xaxes(
-        range=[0, g.end_tokens],
-        tickvals=across,
-        ticktext=[words.tick(value) for value in across],
         title={"text": text.TOKENS_AXIS(lang), "standoff": 6},
         unifiedhovertitle={"text": f"%{{x:,d}} {text.HOVER_TOKENS(lang)}"},
+        **_tokens_axis(scale),
     )
-    figure.update_yaxes(
-        range=[0, float(top_bytes) / GIB],
-        tickvals=[value * unit_bytes / GIB for value in up],
-        ticktext=[words.tick(value) for value in up],
-    )
+    bytes_axis, unit = _bytes_axis(scale)
+    figure.update_yaxes(**bytes_axis)
+    title = text.GROWTH_TITLE if g.counted else text.GROWTH_TITLE_CONTENT
+    if unit is None:
+        title = text.GROWTH_TITLE_LOG if g.counted else text.GROWTH_TITLE_CONTENT_LOG
     figure.add_annotation(
-        text=(text.GROWTH_TITLE if g.counted else text.GROWTH_TITLE_CONTENT)(lang, unit=unit),
+        text=title(lang, unit=unit),
         x=0,
         xref="paper",
         xanchor="left",
@@ -235,27 +241,93 @@ def _compared(asked: int, most: int | None) -> set[int]:
     return {asked, most, third if third != asked else 2 * most}
 
 
-def _points(sizing: Sizing, first: int, end: int, marks: list[int]) -> tuple[int, ...]:
+def _points(sizing: Sizing, first: int, end: int, marks: list[int], *, log: bool) -> tuple[int, ...]:
     """Lengths to draw: evenly spaced ones that fill whole blocks, and those where the slope changes.
 
     Between two multiples of the block the engine's count is a step that would only draw a staircase.
     """
     block = sizing.plan.block_tokens if sizing.plan is not None else 1
-    step = max(block, -(-end // _POINTS // block) * block)
+    if log:
+        even = [round(first * (end / first) ** (place / _POINTS)) for place in range(1, _POINTS)]
+    else:
+        even = list(range(0, end, max(block, -(-end // _POINTS // block) * block)))
     in_flight = sizing.plan.in_flight_tokens if sizing.plan is not None else 0
     limits = [limit.limit_tokens + in_flight for limit in sizing.content.limited]
-    chosen = {first, end, *range(step, end, step), *limits, *marks}
+    chosen = {first, end, *(-(-n // block) * block for n in even), *limits, *marks}
     return tuple(sorted(n for n in chosen if first <= n <= end))
 
 
-def _top(g: Growth, here_bytes: Fraction) -> tuple[Fraction, bool]:
-    """Upper edge of the chart, and whether the weights' line lies below it."""
-    usable_bytes = Fraction(g.usable_bytes or 0)
-    base = max(here_bytes, usable_bytes)
-    if usable_bytes and here_bytes > _HERE_IN_SIGHT * usable_bytes:
-        base = 2 * usable_bytes
-    in_sight = g.weights_bytes is not None and g.weights_bytes <= _WEIGHTS_IN_SIGHT * base
-    return max(base, Fraction(g.weights_bytes or 0) if in_sight else base) * Fraction(125, 100), in_sight
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scale:
+    """Where lengths and bytes lie, as shares of the chart's width and height."""
+
+    log: bool
+    start_tokens: int
+    end_tokens: int
+    low_bytes: Fraction
+    top_bytes: Fraction
+
+    def across(self, tokens: float) -> float:
+        if self.log:
+            return log2(tokens / self.start_tokens) / log2(self.end_tokens / self.start_tokens)
+        return tokens / self.end_tokens
+
+    def tokens_at(self, share: float) -> float:
+        if self.log:
+            return float(self.start_tokens * (self.end_tokens / self.start_tokens) ** share)
+        return share * self.end_tokens
+
+    def up(self, count: Fraction | int) -> float:
+        if self.log:
+            return log2(count / self.low_bytes) / log2(self.top_bytes / self.low_bytes)
+        return float(count / self.top_bytes)
+
+
+def _scale(g: Growth, here_bytes: Fraction, *, log: bool) -> tuple[_Scale, bool]:
+    """The chart's edges, and whether the weights' line lies between them."""
+    usable_bytes, weights_bytes = Fraction(g.usable_bytes or 0), Fraction(g.weights_bytes or 0)
+    low_bytes, base = Fraction(0), max(here_bytes, usable_bytes)
+    if log:
+        top_bytes, in_sight = 3 * max(base, weights_bytes), bool(weights_bytes)
+        shown = [g.need_bytes(g.lines[-1].per_engine, g.start_tokens), here_bytes / 2]
+        shown += [level / 2 for level in (usable_bytes, weights_bytes) if level]
+        low_bytes = min(shown) * Fraction(7, 10)
+    else:
+        if usable_bytes and here_bytes > _HERE_IN_SIGHT * usable_bytes:
+            base = 2 * usable_bytes
+        in_sight = g.weights_bytes is not None and weights_bytes <= _WEIGHTS_IN_SIGHT * base
+        top_bytes = max(base, weights_bytes if in_sight else base) * Fraction(125, 100)
+    scale = _Scale(
+        log=log, start_tokens=g.start_tokens, end_tokens=g.end_tokens, low_bytes=low_bytes, top_bytes=top_bytes
+    )
+    return scale, in_sight
+
+
+def _tokens_axis(scale: _Scale) -> dict[str, Any]:
+    if scale.log:
+        values = words.powers(scale.start_tokens, scale.end_tokens)
+        edges = [log10(scale.start_tokens), log10(scale.end_tokens)]
+        return {"type": "log", "range": edges, "tickvals": values, "ticktext": [words.short(n) for n in values]}
+    marks = [value for value in words.ticks(scale.end_tokens) if value == int(value)]
+    return {"range": [0, scale.end_tokens], "tickvals": marks, "ticktext": [words.tick(value) for value in marks]}
+
+
+def _bytes_axis(scale: _Scale) -> tuple[dict[str, Any], str | None]:
+    """The axis, and the unit of its numbers; None where each is written with its own."""
+    low, top = float(scale.low_bytes), float(scale.top_bytes)
+    if scale.log:
+        values = words.powers(low, top)
+        edges = [log10(low / GIB), log10(top / GIB)]
+        named = [format_bytes(count) for count in values]
+        return {"type": "log", "range": edges, "tickvals": [n / GIB for n in values], "ticktext": named}, None
+    unit, unit_bytes = words.unit_of(top)
+    marks = words.ticks(float(scale.top_bytes / unit_bytes), most=6)
+    axis = {
+        "range": [0, top / GIB],
+        "tickvals": [value * unit_bytes / GIB for value in marks],
+        "ticktext": [words.tick(value) for value in marks],
+    }
+    return axis, unit
 
 
 def _level(
@@ -270,7 +342,7 @@ def _level(
     drawn: bool = True,
 ) -> None:
     figure.add_scatter(
-        x=[0, g.end_tokens],
+        x=[g.start_tokens, g.end_tokens],
         y=[level_bytes / GIB if drawn else None] * 2,
         mode="lines",
         name=name,
@@ -279,21 +351,20 @@ def _level(
     )
 
 
-def _room(sizing: Sizing, g: Growth, top_bytes: Fraction, weights_in_sight: bool) -> Room:
+def _room(sizing: Sizing, g: Growth, scale: _Scale, weights_in_sight: bool) -> Room:
     """What is drawn, as shares of the chart, for the labels to keep clear of."""
-    across = [n / g.end_tokens for n in g.points]
-    levels = [g.usable_bytes] if g.usable_bytes is not None else []
+    levels = [g.usable_bytes] if g.usable_bytes or (g.usable_bytes == 0 and not scale.log) else []
     if weights_in_sight and g.weights_bytes is not None:
         levels.append(g.weights_bytes)
     return Room(
-        across=across,
-        rising=[[float(g.need_bytes(one.per_engine, n) / top_bytes) for n in g.points] for one in g.lines],
-        levels=[float(level / top_bytes) for level in levels],
-        uprights=[sizing.tokens / g.end_tokens],
+        across=[scale.across(n) for n in g.points],
+        rising=[[scale.up(g.need_bytes(one.per_engine, n)) for n in g.points] for one in g.lines],
+        levels=[scale.up(level) for level in levels],
+        uprights=[scale.across(sizing.tokens)],
     )
 
 
-def _mark_leaving(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction) -> None:
+def _mark_leaving(figure: go.Figure, room: Room, scale: _Scale) -> None:
     """An arrow where a line leaves the chart through the top."""
     for heights in room.rising:
         share = room.leaves(heights)
@@ -301,8 +372,8 @@ def _mark_leaving(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction)
             continue
         room.take(share, 1.0, width=14, height=12, place="bottom center", apart=0)
         figure.add_scatter(
-            x=[share * g.end_tokens],
-            y=[float(top_bytes) / GIB],
+            x=[scale.tokens_at(share)],
+            y=[float(scale.top_bytes) / GIB],
             mode="markers",
             marker={"color": COLOURS["kv"], "symbol": "triangle-up", "size": 11},
             showlegend=False,
@@ -312,17 +383,17 @@ def _mark_leaving(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction)
         )
 
 
-def _mark_crossings(figure: go.Figure, g: Growth, room: Room, top_bytes: Fraction) -> None:
+def _mark_crossings(figure: go.Figure, g: Growth, room: Room, scale: _Scale) -> None:
     """A dot where a line meets the pool, with the length if there is room for the number."""
     if not g.usable_bytes:
         return
-    height = float(g.usable_bytes / top_bytes)
-    inside = [one.fit_tokens for one in g.lines if one.fit_tokens and one.fit_tokens <= g.end_tokens]
+    height = scale.up(g.usable_bytes)
+    inside = [one.fit_tokens for one in g.lines if one.fit_tokens and g.start_tokens <= one.fit_tokens <= g.end_tokens]
     for tokens in inside:
-        room.take(tokens / g.end_tokens, height, width=9, height=9, place="middle center", apart=0)
+        room.take(scale.across(tokens), height, width=9, height=9, place="middle center", apart=0)
     for tokens in inside:
         number = format_count(tokens)
-        share = tokens / g.end_tokens
+        share = scale.across(tokens)
         place = room.place(share, height, width=text_width(number), height=LINE_HEIGHT, among=PLACES, apart=7)
         figure.add_scatter(
             x=[tokens],
@@ -338,13 +409,13 @@ def _mark_crossings(figure: go.Figure, g: Growth, room: Room, top_bytes: Fractio
         )
 
 
-def _mark_typical(figure: go.Figure, sizing: Sizing, g: Growth, room: Room, top_bytes: Fraction, lang: Lang) -> None:
+def _mark_typical(figure: go.Figure, sizing: Sizing, g: Growth, room: Room, scale: _Scale, lang: Lang) -> None:
     """A small marker on the scenario's own line, where its requests have a typical length."""
     tokens = sizing.scenario.typical_tokens
     count = g.need_bytes(g.asked.per_engine, tokens)
-    if count > top_bytes:
+    if count > scale.top_bytes or tokens < g.start_tokens:
         return
-    room.take(tokens / g.end_tokens, float(count / top_bytes), width=10, height=10, place="middle center", apart=0)
+    room.take(scale.across(tokens), scale.up(count), width=10, height=10, place="middle center", apart=0)
     figure.add_scatter(
         x=[tokens],
         y=[float(count) / GIB],
@@ -357,19 +428,10 @@ def _mark_typical(figure: go.Figure, sizing: Sizing, g: Growth, room: Room, top_
     )
 
 
-def _mark_here(
-    figure: go.Figure,
-    sizing: Sizing,
-    g: Growth,
-    room: Room,
-    here_bytes: Fraction,
-    top_bytes: Fraction,
-    lang: Lang,
-) -> None:
+def _mark_here(figure: go.Figure, sizing: Sizing, room: Room, scale: _Scale, here_bytes: Fraction, lang: Lang) -> None:
     """The scenario's length and need; at the upper edge where the need lies above it."""
-    above = here_bytes > top_bytes
-    share = sizing.tokens / g.end_tokens
-    height = min(1.0, float(here_bytes / top_bytes))
+    above = here_bytes > scale.top_bytes
+    share, height = scale.across(sizing.tokens), min(1.0, scale.up(here_bytes))
     room.take(share, height, width=16, height=16, place="middle center", apart=0)
     said = (text.HERE_ABOVE if above else text.HERE)(
         lang, tokens=words.tokens(sizing.tokens, lang), bytes=format_bytes(here_bytes)
@@ -386,7 +448,8 @@ def _mark_here(
         line={"color": RULE, "width": 1, "dash": "dot"},
     )
     figure.add_annotation(
-        x=sizing.tokens,
+        x=share,
+        xref="paper",
         y=foot,
         yref="paper",
         xanchor="left" if side == "right" else "right",
@@ -399,7 +462,7 @@ def _mark_here(
     )
     figure.add_scatter(
         x=[sizing.tokens],
-        y=[height * float(top_bytes) / GIB],
+        y=[float(min(here_bytes, scale.top_bytes)) / GIB],
         mode="markers",
         marker={
             "color": COLOURS["kv"],

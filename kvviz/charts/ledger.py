@@ -16,8 +16,11 @@ from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as text
 
 HEIGHT = 250
+"""Where the legend has no more than three rows of two."""
 LEGEND_WIDTH, LEGEND_FONT = 124, 11
 """Of an entry, in pixels: two of them, with their swatches, stand beside each other on a phone."""
+
+_LEGEND_ROWS, _LEGEND_ROW = 3, 32
 
 _INSIDE_FRACTION = 0.18
 """A segment narrower than this share of the bar carries no text: on a phone a value would stick out."""
@@ -198,7 +201,9 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
                 x=start + width / 2, y=0, showarrow=False, text=format_bytes(segment.value_bytes), **LABEL
             )
         start += width
-    lay_out(figure, height=HEIGHT, top=46 if beyond else 28)
+    rows = -(-sum(bool(bar.showlegend) for bar in figure.data) // 2)  # of the legend, on a phone
+    height = HEIGHT + _LEGEND_ROW * max(0, rows - _LEGEND_ROWS)
+    lay_out(figure, height=height, top=46 if beyond else 28)
     figure.update_layout(barmode="stack", bargap=0, legend={"entrywidth": LEGEND_WIDTH, "font": {"size": LEGEND_FONT}})
     values = ticks(total) if shrunk == 1 else ticks(card, most=3)
     figure.update_xaxes(

@@ -1,5 +1,7 @@
 """Counts and ticks in words, as every chart says them."""
 
+from math import ceil, floor, log2
+
 from kvviz.core.units import GIB, KIB, MIB, TIB, format_count
 from kvviz.text import Lang
 from kvviz.text import charts as text
@@ -39,3 +41,18 @@ def ticks(end: float, *, most: int = 5) -> list[float]:
 def tick(value: float) -> str:
     """``1,000``, ``2.5``, ``0``."""
     return f"{value:,.10g}"
+
+
+def powers(start: float, end: float, *, most: int = 6) -> list[int]:
+    """Powers of two between, for a logarithmic axis: evenly spaced, none so near ``end`` that it would stick out."""
+    low, high = max(0, ceil(log2(start))), floor(log2(end) - 0.02 * log2(end / start))
+    step = max(1, -(-(high - low + 1) // most))
+    return [2**place for place in range(low, high + 1, step)]
+
+
+def short(count: int) -> str:
+    """A power of two as people write lengths: ``512``, ``4k`` (k = 1,024), ``1M``."""
+    for size, suffix in ((1 << 20, "M"), (1 << 10, "k")):
+        if count >= size and count % size == 0:
+            return f"{count // size:,}{suffix}"
+    return format_count(count)

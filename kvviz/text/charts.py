@@ -140,6 +140,8 @@ VERDICT_ROOM = Text(en="The pool for the cache is {pool}.", ja="キャッシュ�
 # Growth: cache against length.
 GROWTH_TITLE = Text(en="Cache on one GPU, {unit}", ja="GPU 1 つのキャッシュ（{unit}）")
 GROWTH_TITLE_CONTENT = Text(en="Cache content, whole model, {unit}", ja="実データ量、モデル全体（{unit}）")
+GROWTH_TITLE_LOG = Text(en="Cache on one GPU, logarithmic", ja="GPU 1 つのキャッシュ（対数目盛）")
+GROWTH_TITLE_CONTENT_LOG = Text(en="Cache content, whole model, logarithmic", ja="実データ量、モデル全体（対数目盛）")
 TOKENS_AXIS = Text(en="Tokens per request (input + output)", ja="リクエストあたりのトークン数（入力 + 出力）")
 HERE = Text(en="You are here:<br>{tokens}", ja="現在の設定：<br>{tokens}")
 HERE_ABOVE = Text(
@@ -184,6 +186,26 @@ GROWTH_ALT_CAPACITY = Text(
     ja="容量は {bytes} です。収まる範囲：{crossings}。",
 )
 GROWTH_ALT_WEIGHTS = Text(en="The weights take {bytes}.", ja="重みは {bytes} です。")
+
+# The frontier: context against concurrency.
+FRONTIER_TITLE = Text(en="Requests in flight, over all GPUs", ja="同時リクエスト数（全 GPU の合計）")
+FRONTIER_SHARES = Text(en="Cache per GPU, share of {bytes}", ja="GPU あたりのキャッシュ（{bytes} に対する割合）")
+FRONTIER = Text(en="Most that fit", ja="収まる上限")
+MODEL_MAXIMUM = Text(en="Model's max:<br>{tokens}", ja="モデル最大：<br>{tokens}")
+HERE_REQUESTS = Text(
+    en="You are here:<br>{requests} × {tokens}<br>({fit} fit)",
+    ja="現在の設定：<br>{requests} 件 × {tokens}<br>（{fit} 件収まる）",
+)
+FIT_AT_ONCE = Text(en="Fit at once", ja="同時に収まる件数")
+NEED_GIB = Text(en="{requests}, GiB per GPU", ja="{requests}、GPU あたり GiB")
+SHARE_OF_ROOM = Text(en="{requests}, % of the room", ja="{requests}、容量に対する %")
+FRONTIER_ALT = Text(
+    en="How many requests fit at once, against tokens per request: {counts}. {here} of {tokens} take {bytes} of the "
+    "{room} per GPU; {fit} fit.",
+    ja="リクエストあたりのトークン数に対する、同時に収まるリクエスト数：{counts}。"
+    "各 {tokens}の {here}は GPU あたりの容量 {room} に対し {bytes} で、収まるのは {fit} 件です。",
+)
+FRONTIER_ALT_COUNT = Text(en="{fit} at {tokens}", ja="{tokens}で {fit} 件")
 
 # The layer strip.
 KINDS = {

@@ -1,6 +1,7 @@
 """The growth chart: its lines are the engine's count, its crossings the last length that fits."""
 
 import itertools
+import math
 import re
 from fractions import Fraction
 
@@ -74,7 +75,7 @@ def test_a_crossing_is_the_last_length_that_fits(sizing: Sizing) -> None:
     assert sizing.plan is not None
     assert sizing.budget is not None
     g = growth(sizing)
-    assert g.first_tokens == max(1, sizing.scenario.shared_tokens)
+    assert g.first_tokens == sizing.scenario.shared_tokens + 1
     for line in g.lines:
         if line.fit_tokens is None:
             assert need(sizing, line.per_engine, 10**7) <= sizing.budget.usable_bytes
@@ -248,31 +249,38 @@ def test_marked_crossings_lie_on_the_capacity(sizing: Sizing, lang: Lang) -> Non
 
 @BUDGETS
 @BOTH
+@pytest.mark.parametrize("log", [False, True], ids=["linear", "log"])
 @pytest.mark.parametrize(("wide", "tall"), [(290, 225), (740, 280), (1_150, 280)])
-def test_nothing_crosses_a_label(sizing: Sizing, lang: Lang, wide: int, tall: int) -> None:
+def test_nothing_crosses_a_label(sizing: Sizing, lang: Lang, wide: int, tall: int, log: bool) -> None:
     """Measured here with other means than those that placed them: points along each line, in pixels."""
-    figure = growth_figure(sizing, lang)
-    end, top = figure.layout.xaxis.range[1], figure.layout.yaxis.range[1]
+    figure = growth_figure(sizing, lang, log=log)
+
+    def pixels(edges: tuple[float, float], value: float, length: int) -> float:
+        low, high = edges
+        return float(((math.log10(value) if log else value) - low) / (high - low) * length)
+
+    def point(x: float, y: float) -> tuple[float, float]:
+        return pixels(figure.layout.xaxis.range, x, wide), pixels(figure.layout.yaxis.range, y, tall)
+
     boxes = []
     for trace in figure.data:
         if trace.meta == "crossing" and "text" in trace.mode:
             up, side = trace.textposition.split()
-            x, y, width = trace.x[0] / end * wide, trace.y[0] / top * tall, 6 * len(trace.text[0])
+            (x, y), width = point(trace.x[0], trace.y[0]), 6 * len(trace.text[0])
             left = {"left": x - 7 - width, "center": x - width / 2, "right": x + 7}[side]
             boxes.append((left, left + width, *((y + 7, y + 19) if up == "top" else (y - 19, y - 7))))
     (here,) = (a for a in figure.layout.annotations if words.tokens(sizing.tokens, lang) in a.text)
     width = 6 * max(len(line) for line in here.text.split("<br>"))
-    x, foot = sizing.tokens / end * wide, here.y * tall
+    x, foot = pixels(figure.layout.xaxis.range, sizing.tokens, wide), here.y * tall
     boxes.append(
         (x + 6, x + 6 + width, foot, foot + 28) if here.xanchor == "left" else (x - 6 - width, x - 6, foot, foot + 28)
     )
     points = [(x, place) for place in range(tall + 1)]  # the upright
     for trace in figure.data:
-        if trace.mode == "lines" and None not in trace.y:
-            for (x0, y0), (x1, y1) in itertools.pairwise(zip(trace.x, trace.y, strict=True)):
-                points += [
-                    ((x0 + (x1 - x0) * k / 60) / end * wide, (y0 + (y1 - y0) * k / 60) / top * tall) for k in range(61)
-                ]
+        if trace.mode == "lines" and None not in trace.y and (trace.y[0] or not log):
+            ends = [point(x, y) for x, y in zip(trace.x, trace.y, strict=True)]
+            for (x0, y0), (x1, y1) in itertools.pairwise(ends):
+                points += [(x0 + (x1 - x0) * k / 60, y0 + (y1 - y0) * k / 60) for k in range(61)]
     for left, right, low, high in boxes:
         assert left >= 0
         assert right <= wide
@@ -299,6 +307,37 @@ def test_a_typical_length_is_marked_on_the_line_of_this_scenario(sizing: Sizing,
 def test_a_window_bends_the_line_where_the_engine_stops_counting() -> None:
     assert WINDOWS.plan is not None
     assert 1_024 + WINDOWS.plan.in_flight_tokens in growth(WINDOWS).points
+
+
+@EACH
+@BOTH
+def test_logarithmic_axes_show_the_same_lines_farther(sizing: Sizing, lang: Lang) -> None:
+    figure, g = growth_figure(sizing, lang, log=True), growth(sizing, log=True)
+    assert [line.requests for line in g.lines] == [line.requests for line in growth(sizing).lines]
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert 0 < g.start_tokens <= sizing.tokens <= g.end_tokens / 4
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        low, high = (10**edge for edge in axis.range)
+        assert 2 <= len(axis.tickvals) <= 7
+        assert all(low * 0.999 <= tick <= high for tick in axis.tickvals)
+    for trace in figure.data:
+        if (trace.meta or "").startswith("requests-"):
+            requests = -(-int(trace.meta.removeprefix("requests-")) // sizing.engines)
+            for tokens, shown in zip(trace.x, trace.y, strict=True):
+                assert shown == pytest.approx(float(need(sizing, requests, tokens)) / GIB)
+        if trace.meta == "here":
+            assert figure.layout.yaxis.range[0] < math.log10(trace.y[0]) < figure.layout.yaxis.range[1]
+    title = text.GROWTH_TITLE_LOG if sizing.plan else text.GROWTH_TITLE_CONTENT_LOG
+    assert title(lang) in {a.text for a in figure.layout.annotations}
+
+
+@pytest.mark.parametrize(("start", "end", "expected"), [
+    (128, 40_960, ["128", "512", "2k", "8k", "32k"]),
+    (1, 10, ["1", "2", "4", "8"]),
+    (32_768, 4_194_304, ["32k", "128k", "512k", "2M"]),
+])  # fmt: skip
+def test_powers_of_two(start: int, end: int, expected: list[str]) -> None:
+    assert [words.short(value) for value in words.powers(start, end)] == expected
 
 
 @BOTH

@@ -179,6 +179,13 @@ def test_two_legend_entries_stand_beside_each_other_on_a_phone(sizing: Sizing, l
                 assert text_width(line) * LEGEND_FONT / 12 <= LEGEND_WIDTH + 3  # a generous guess
 
 
+@EACH
+def test_the_legend_has_room_on_a_phone(sizing: Sizing) -> None:
+    figure = ledger_figure(sizing, "en")
+    rows = -(-len([bar for bar in figure.data if bar.showlegend]) // 2)
+    assert figure.layout.height >= 154 + 32 * rows
+
+
 @BOTH
 def test_what_is_missing_is_written_above_the_bar(lang: Lang) -> None:
     def notes(sizing: Sizing) -> str:
