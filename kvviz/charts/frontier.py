@@ -31,7 +31,7 @@ _STEPS = 12
 """So many of the lowest steps are drawn as steps; above them they are smaller than the line is wide."""
 
 _LEGEND_WIDTH = 78
-"""Of an entry, in pixels: three stand beside each other on a phone."""
+"""Of an entry, in pixels: two stand beside each other on a phone."""
 _PHONE = (280, 215)
 """Width and height, in pixels, of the area that the chart has on a phone."""
 _APART = 11
@@ -138,16 +138,18 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
     line: list[tuple[int, float]] = [(n, min(fit, 2 * f.top_requests)) for n, fit in f.line]
     if line and line[-1][0] < f.end_tokens:
         line.append((line[-1][0], 0.5))  # down to the axis: one more token, and none fits
-    for width, colour in () if not line else ((6, "#262626"), (3, "#FFFFFF")):
+    # White on black in the chart, grey in the legend, which has the page behind it.
+    for width, colour in () if not line else ((6, "#262626"), (3, "#FFFFFF"), (4, RULE)):
+        named = colour == RULE
         figure.add_scatter(
-            x=[n for n, _ in line],
-            y=[fit for _, fit in line],
+            x=[None] if named else [n for n, _ in line],
+            y=[None] if named else [fit for _, fit in line],
             mode="lines",
             name=text.FRONTIER(lang),
             line={"color": colour, "width": width},
-            showlegend=width == 6,
+            showlegend=named,
             hoverinfo="skip",
-            meta="frontier" if width == 3 else "frontier-edge",
+            meta={6: "frontier-edge", 3: "frontier", 4: "named"}[width],
         )
     _mark_here(figure, sizing, f, lang)
     limit = sizing.architecture.max_context_tokens

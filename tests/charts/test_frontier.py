@@ -4,6 +4,7 @@ import pytest
 
 from kvviz.charts import words
 from kvviz.charts.frontier import BANDS, frontier, frontier_alt, frontier_figure, frontier_rows, requests_that_fit
+from kvviz.charts.style import BACKGROUNDS, contrast
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang
@@ -90,6 +91,8 @@ def test_the_line_is_the_frontier_and_here_is_marked(sizing: Sizing, lang: Lang)
     if lines:
         assert lines["frontier"].line.color == "#FFFFFF"
         assert lines["frontier-edge"].line.width > lines["frontier"].line.width
+        (named,) = (trace for trace in figure.data if trace.name == text.FRONTIER(lang) and trace.showlegend)
+        assert all(contrast(named.line.color, page) >= 3 for page in BACKGROUNDS)
     (here,) = (trace for trace in figure.data if trace.meta == "here")
     assert (here.x, here.y) == ((sizing.tokens,), (sizing.scenario.requests,))
     (label,) = (a.text for a in figure.layout.annotations if words.tokens(sizing.tokens, lang) in a.text)
