@@ -16,6 +16,8 @@ from kvviz.core.units import format_count
 from kvviz.text import Message
 from kvviz.text import catalogue as text
 
+_FEWEST_LETTERS: Final = 3
+"""Of a name that others can be near to."""
 _FOLDER: Final = Path(__file__).parent / "data" / "configs"
 
 
@@ -139,7 +141,7 @@ def _spelled(model: str) -> str:
 
 
 def _near(wanted: str, by_lower: Mapping[str, str]) -> tuple[str, ...]:
-    if not wanted:
+    if len(_letters(wanted)) < _FEWEST_LETTERS:  # a letter or two are in every other name
         return ()
     if found := search(wanted[:80])[:3]:
         return found

@@ -31,6 +31,7 @@ from kvviz.text import cli as text
 
 BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
+_MODEL: Final = "MODEL_OR_FILE"
 _STDIN: Final = "-"
 _LENGTHS: Final = ("input", "passages", "output")
 """What ``--tokens`` stands for."""
@@ -131,7 +132,7 @@ def _parser(lang: Lang) -> _Parser:
         if name == "models":
             command.add_argument("query", nargs="*", metavar="QUERY", help=text.QUERY(lang))
             continue
-        command.add_argument("model", metavar="MODEL_OR_FILE", help=text.FLAGS["model"](lang))
+        command.add_argument("model", metavar=_MODEL, help=text.FLAGS["model"](lang))
         command.add_argument("--tokens", metavar="N", help=text.TOKENS(lang))
         for field in FIELDS:
             if field == "model":
@@ -236,12 +237,12 @@ def _packed(given: catalogue.Loaded) -> str:
 def _failed(errors: Sequence[KvvizError], as_json: bool, lang: Lang) -> int:
     """One line for each thing that is wrong."""
     for error in errors:
-        for line in error.lines(lang):
+        for line in _lines(error, lang):
             _complain(line)
     if as_json:
         first = errors[0]
         problems = [problem for error in errors for problem in _problems(error, lang)]
-        error_object = {"code": first.code, "message": first.message(lang), "problems": problems}
+        error_object = {"code": first.code, "message": _lines(first, lang)[0], "problems": problems}
         _say(json.dumps({"error": error_object}))
     return BAD_INPUT
 
@@ -250,7 +251,14 @@ def _problems(error: KvvizError, lang: Lang) -> list[dict[str, str]]:
     if isinstance(error, ConfigError) and error.problems:
         return [{"message": p.message(lang), "path": p.path} for p in error.problems]
     path = _flag(error.field) if isinstance(error, ScenarioError) else ""
-    return [{"message": error.message(lang), "path": path}]
+    return [{"message": _lines(error, lang)[0], "path": path}]
+
+
+def _lines(error: KvvizError, lang: Lang) -> tuple[str, ...]:
+    """What is wrong, where it is a setting after its flag: here nobody knows the field's name."""
+    if not isinstance(error, ScenarioError):
+        return error.lines(lang)
+    return (f"{_flag(error.field)}: {error.message(lang).removeprefix(f'{error.field}: ')}",)
 
 
 def _report(sizing: Sizing, lang: Lang) -> Iterator[str]:
@@ -351,7 +359,7 @@ def _ledger(budget: Budget, scenario: Scenario, lang: Lang) -> Iterator[tuple[Te
 
 
 def _basis(term: Estimate, lang: Lang) -> str:
-    return f"{text.BASIS[term.basis](lang)}: {term.source(lang)}"
+    return text.BASIS[term.basis](lang, source=term.source(lang))
 
 
 def _table(rows: Iterator[tuple[Text, str, str]], lang: Lang) -> Iterator[str]:
@@ -382,7 +390,7 @@ def _engine() -> str:
 
 
 def _flag(field: str) -> str:
-    return "--" + field.replace("_", "-")
+    return _MODEL if field == "model" else "--" + field.replace("_", "-")
 
 
 def _follows(given: Sequence[str], flag: str) -> str | None:

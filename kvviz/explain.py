@@ -91,9 +91,7 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
         reasons.append(Message(text.DIFFER_WINDOWS, in_flight))
     if ChunkedAttention in kinds:
         reasons.append(Message(text.DIFFER_CHUNKS, in_flight))
-    if kinds == {RecurrentState}:
-        reasons.append(Message(text.DIFFER_STATE_ONLY, {"count": max(g.states_counted for g in plan.groups)}))
-    elif RecurrentState in kinds:
+    if RecurrentState in kinds and len(kinds) > 1:  # alone, states are kept once and share pages with nothing
         reasons.append(Message(text.DIFFER_STATE, {"block_tokens": f"{plan.block_tokens:,}"}))
     if plan.tp > 1:
         reasons.append(_split(caches, plan.tp))

@@ -29,7 +29,6 @@ from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import device, devices
 from kvviz.engines import vllm
-from kvviz.engines.vllm_kernels import has_kernel
 from kvviz.estimate import Estimate
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
@@ -280,11 +279,10 @@ def _kv_dtypes(bench: _Bench) -> Iterator[Lever]:
     """Every smaller cache type, as the engine lists them; what ends up stored the same comes once."""
     asked = bench.asked
     stored = {asked.kv_dtype.name}
-    caches = vllm.stored_caches(asked.architecture)
     generation = device(bench.scenario.gpu).generation if bench.scenario.gpu else _ASSUMED_GENERATION
-    full = "fp16" if asked.architecture.dtype == "fp16" else "bf16"
+    full = vllm.runs_in(asked.architecture, generation)
     for name in usable_kv_dtypes(asked)[1:]:
-        if not (KV_DTYPES[name].quantised or name == full) or not has_kernel(caches, name, generation):
+        if not (KV_DTYPES[name].quantised or name == full):
             continue
         answer = bench.changed(kv_dtype=name)
         if answer is None or answer.kv_dtype.name in stored or answer.content_bytes >= asked.content_bytes:

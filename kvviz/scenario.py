@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil
+from math import ceil, isnan
 from typing import Any, Final
 
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
@@ -73,6 +73,8 @@ MODEL_CHARACTERS: Final = 120
 REVISION_CHARACTERS: Final = 80
 CONFIG_CHARACTERS: Final = 4_096
 _SHOWN_CHARACTERS: Final = 48
+_EXACT_WHOLE: Final = 2**53
+"""A float below it is written as the whole number it is."""
 _WRITTEN_CHARACTERS: Final = 40  # of a number: longer is no number anyone means, and int() is quadratic
 
 # No markup can be written with these, whatever a page does with the name.
@@ -317,7 +319,7 @@ def parse_value(field: str, written: str) -> Value:
             value = float(plain.replace(",", ""))
         except ValueError:
             raise _out_of_bounds(field, written) from None
-    _check(field, value)
+    _check(field, value, written=written)
     return value
 
 
@@ -385,7 +387,16 @@ def _shown_one(value: object) -> str:
         return value[: 2 * _SHOWN_CHARACTERS]
     if isinstance(value, int) and value.bit_length() > 128:
         return f"1e{value.bit_length() * 3 // 10}"  # str() refuses more than 4,300 digits
-    return str(value) if value is None or isinstance(value, bool | int | float) else type(value).__name__
+    if isinstance(value, float):
+        return _number(value)
+    return str(value) if value is None or isinstance(value, bool | int) else type(value).__name__
+
+
+def _number(value: float) -> str:
+    """As a person writes it: ``-1``, ``0.92``, ``NaN``."""
+    if isnan(value):
+        return "NaN"
+    return str(int(value)) if value.is_integer() and abs(value) < _EXACT_WHOLE else str(value)
 
 
 def _plain(written: str) -> str:
@@ -417,31 +428,35 @@ def _out_of_bounds(field: str, value: object) -> ScenarioError:
     )
 
 
-def _check(field: str, value: object) -> None:
-    """One value on its own. bool is no number here, and NaN and infinity are in no range."""
+def _check(field: str, value: object, *, written: str | None = None) -> None:
+    """One value on its own. bool is no number here, and NaN and infinity are in no range.
+
+    ``written``: what an error repeats where a person wrote the value otherwise.
+    """
+    said = value if written is None else written
     if value is None and field in OPTIONAL:
         return
     if field in WHOLE_BOUNDS:
         low, high = WHOLE_BOUNDS[field]
         if type(value) is not int or not low <= value <= high:
-            raise _out_of_bounds(field, value)
+            raise _out_of_bounds(field, said)
     elif field in NUMBER_BOUNDS:
         least, most = NUMBER_BOUNDS[field]
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise _out_of_bounds(field, value)
+            raise _out_of_bounds(field, said)
     elif field in _CHOICES:
         if type(value) is not str or value not in _CHOICES[field]:
             choices = ", ".join(_CHOICES[field])
-            raise _not_text(field, value, text.CHOICE, choices=choices)
+            raise _not_text(field, said, text.CHOICE, choices=choices)
     elif field == "model":
         if type(value) is not str or len(value) > MODEL_CHARACTERS or not _MODEL.fullmatch(value):
-            raise _not_text(field, value, text.MODEL, limit=MODEL_CHARACTERS)
+            raise _not_text(field, said, text.MODEL, limit=MODEL_CHARACTERS)
     elif field == "gpu":
         if type(value) is not str or (value and not _GPU.fullmatch(value)) or value == _NO_GPU:
-            raise _not_text(field, value, text.GPU)
+            raise _not_text(field, said, text.GPU)
     elif field == "revision":
         if type(value) is not str or len(value) > REVISION_CHARACTERS or not _REVISION.fullmatch(value):
-            raise _not_text(field, value, text.REVISION, limit=REVISION_CHARACTERS)
+            raise _not_text(field, said, text.REVISION, limit=REVISION_CHARACTERS)
     elif type(value) is not str or len(value) > CONFIG_CHARACTERS or not _CONFIG.fullmatch(value):
         raise _not_text(field, value, text.CONFIG, limit=format_count(CONFIG_CHARACTERS))
 
@@ -515,7 +530,10 @@ def _taken(field: str, raw: Any) -> Value:  # noqa: ANN401 - checked here, whate
 
 
 def _rejected(field: str, raw: object, error: ScenarioError) -> Rejected:
-    used = _written(field, DEFAULTS[field]) or Message(text.EMPTY)
+    default = DEFAULTS[field]
+    used: object = format_count(default) if type(default) is int else shown(default)
+    if not isinstance(default, int | float):
+        used = _written(field, default) or Message(text.EMPTY)
     return Rejected(
         field=field, shown=shown(raw), message=Message(text.USED_INSTEAD, {"why": error.message, "used": used})
     )

@@ -15,7 +15,7 @@ from kvviz.core.cache import (
     SlidingWindow,
     content,
 )
-from kvviz.core.dtypes import KvDtype
+from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.kv_dtype import resolve_kv_dtype
@@ -142,6 +142,9 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype)
     if scenario.kv_dtype == "auto" and (default := vllm.default_dtype(architecture, generation)):
         chosen, reason = default, Message(text.DTYPE_ENGINE_DEFAULT, {"version": vllm.VERSION})
+    runs_in = vllm.runs_in(architecture, generation)
+    if scenario.kv_dtype == "auto" and not chosen.quantised and chosen.name != runs_in:
+        chosen, reason = KV_DTYPES[runs_in], Message(_FALLBACKS[architecture.dtype], {"dtype": runs_in})
     if vllm.offers(chosen):
         tp = _tensor_parallel(architecture, scenario)
         stored = vllm.stored_dtype(architecture, chosen, generation)
@@ -220,6 +223,7 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
             *_notes(
                 architecture,
                 scenario,
+                generation=generation,
                 chosen=chosen,
                 stored=stored,
                 plan=plan,
@@ -244,6 +248,8 @@ def usable_kv_dtypes(sizing: Sizing) -> tuple[str, ...]:
 
 _DEFAULT_GENERATION: Final = "hopper"
 """Kernels that are assumed where no GPU is chosen."""
+_FALLBACKS: Final = {"bf16": text.DTYPE_NO_BF16, "fp16": text.DTYPE_NO_FP16, "fp32": text.DTYPE_FROM_FP32}
+"""Why the cache is not of the type that the file names."""
 _FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
 """Weight types that nobody takes for the cache's."""
 
@@ -337,6 +343,7 @@ def _notes(
     architecture: Architecture,
     scenario: Scenario,
     *,
+    generation: str,
     chosen: KvDtype,
     stored: KvDtype,
     plan: VllmPlan | None,
@@ -367,6 +374,8 @@ def _notes(
     maximum = architecture.max_context_tokens
     if maximum is not None and tokens > maximum:
         note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
+    if plan and architecture.dtype == "bf16" and (runs_in := vllm.runs_in(architecture, generation)) != "bf16":
+        note("no-bf16", text.NO_BF16 if runs_in == "fp16" else text.ONLY_FP32)
     if stored.name != chosen.name:
         note("stored-as", text.STORED_AS, chosen=chosen.name, stored=stored.name)
     what_if = scenario.weights_gib is None and scenario.weight_dtype not in _FULL_WEIGHTS
@@ -384,7 +393,7 @@ def _notes(
     if kinds.windows and plan.request_blocks(tokens) > plan.held_blocks(tokens):
         note(
             "windows-reserve",
-            text.WINDOWS_RESERVE,
+            text.CHUNKS_RESERVE if kinds.chunks else text.WINDOWS_RESERVE,
             in_flight=f"{plan.in_flight_tokens:,}",
             counted=format_bytes(plan.request_bytes(tokens)),
             held=format_bytes(plan.held_bytes(tokens)),
@@ -466,6 +475,9 @@ class _Kinds:
 
     states: bool
     windows: bool
+    """Windows or chunks."""
+    chunks: bool
+    """Those are chunks."""
     latent: bool
     """Something that tensor parallelism copies whole."""
     fewest_heads: int
@@ -479,6 +491,7 @@ def _kinds(key: ByIdentity[Architecture]) -> _Kinds:
     return _Kinds(
         states=any(isinstance(c, RecurrentState) for c in caches),
         windows=any(isinstance(c, SlidingWindow | ChunkedAttention) for c in caches),
+        chunks=any(isinstance(c, ChunkedAttention) for c in caches),
         latent=any(isinstance(c, LatentAttention) for c in caches),
         fewest_heads=min(heads, default=0),
     )

@@ -85,8 +85,8 @@ def weights(model: str, *, weight_dtype: str = AUTO, dtype: ModelDtype) -> Estim
             layout = Message(text.WHAT_IF, {"dtype": weight_dtype})
             basis = "assumed"
     counted = row["basis"] == "counted"
-    if not counted and basis == "exact":  # somebody else counted
-        basis = "measured"
+    if not counted:  # somebody else did
+        basis = "assumed"
     sentence = text.PUBLISHED
     if counted:
         sentence = text.COUNTED_WITHOUT_MTP if row.get("mtp") else text.COUNTED
@@ -98,7 +98,7 @@ def typed_weights(gib: float) -> Estimate:
     """The weights as a person entered them, in GiB."""
     if not (math.isfinite(gib) and gib > 0):
         raise ScenarioError(Message(text.NOT_A_SIZE), field="weights_gib")
-    return Estimate(value_bytes=math.ceil(gib * GIB), basis="assumed", source=Message(text.TYPED))
+    return Estimate(value_bytes=math.ceil(gib * GIB), basis="measured", source=Message(text.TYPED))
 
 
 def why_unknown(model: str, *, weight_dtype: str = AUTO) -> Message:

@@ -486,7 +486,7 @@ BAD: list[tuple[list[str], str, str]] = [
     (["size", f"./{'x' * 300}.json"], "unreadable-file", "too long"),
     (["size", QWEN, "--tokens", "0"], "scenario", "tokens: give a whole number from 1 to 16,777,216"),
     (["size", QWEN, "--input", "0", "--output", "0"], "scenario", "at least one token"),
-    (["size", QWEN, "--tokens", "-5"], "scenario", "tokens"),
+    (["size", QWEN, "--tokens", "-5"], "scenario", "--tokens: "),
     (["size", QWEN, "--tokens", "1e308"], "scenario", "1e308"),
     (["size", QWEN, "--tokens", "many"], "scenario", "128k"),
     (["size", QWEN, "--tokens", "999m"], "scenario", "tokens: give a whole number from 1 to 16,777,216"),
@@ -494,34 +494,38 @@ BAD: list[tuple[list[str], str, str]] = [
     (["size", QWEN, "--sequences", "0"], "scenario", "sequences"),
     (["size", QWEN, "--sequences", "9" * 5000], "scenario", "sequences"),
     (["size", QWEN, "--gpu", "rtx-9999"], "scenario", "rtx-9999"),
-    (["size", QWEN, "--gpu", "<b>"], "scenario", "gpu"),
+    (["size", QWEN, "--gpu", "<b>"], "scenario", "--gpu: "),
+    (["size", QWEN, "--memory-fraction", "0"], "scenario", "not “0”."),
+    (["size", QWEN, "--memory-fraction", "NaN"], "scenario", "not “NaN”."),
+    (["size", QWEN, "--headroom", "-1"], "scenario", "not “-1”."),
+    (["size", "<b>", "--config", "AAAA"], "scenario", "MODEL_OR_FILE: give a Hub id"),
     (["size", QWEN, "--gpus", "4", "--tp", "3"], "scenario", "1, 2, 4"),
-    (["size", QWEN, "--gpus", "1", "--tp", "2"], "scenario", "tp: 2 does not divide the number of GPUs, 1"),
+    (["size", QWEN, "--gpus", "1", "--tp", "2"], "scenario", "--tp: 2 does not divide the number of GPUs, 1"),
     (["size", QWEN, "--gpus", "3", "--gpu", "h100-80gb"], "scenario", "3"),
     (["size", QWEN, "--kv-dtype", "nvfp4_ds_mla"], "scenario", "use one of bf16, fp16"),
     (["size", "deepseek-ai/DeepSeek-R1", "--kv-dtype", "nvfp4"], "scenario", "use one of bf16, fp16, fp32, fp8."),
-    (["size", QWEN, "--kv-dtype", "fp7"], "scenario", "fp8"),
-    (["size", QWEN, "--weight-dtype", "fp7"], "scenario", "weight_dtype"),
+    (["size", QWEN, "--kv-dtype", "fp7"], "scenario", "--kv-dtype: choose one of auto, bf16"),
+    (["size", QWEN, "--weight-dtype", "fp7"], "scenario", "--weight-dtype: "),
     (["size", QWEN, "--engine", "ollama"], "scenario", "vllm"),
-    (["size", QWEN, "--memory-fraction", "nan"], "scenario", "memory_fraction"),
-    (["size", QWEN, "--memory-fraction", "92"], "scenario", "memory_fraction"),
-    (["size", QWEN, "--weights-gib", "inf"], "scenario", "weights_gib"),
-    (["size", QWEN, "--block-tokens", "7"], "scenario", "7"),
-    (["size", QWEN, "--block-tokens", "0"], "scenario", "block_tokens"),
-    (["size", QWEN, "--max-model-len", "9"], "scenario", "max_model_len"),
+    (["size", QWEN, "--memory-fraction", "nan"], "scenario", "--memory-fraction: "),
+    (["size", QWEN, "--memory-fraction", "92"], "scenario", "--memory-fraction: "),
+    (["size", QWEN, "--weights-gib", "inf"], "scenario", "--weights-gib: "),
+    (["size", QWEN, "--block-tokens", "7"], "scenario", "--block-tokens: Block size 7"),
+    (["size", QWEN, "--block-tokens", "0"], "scenario", "--block-tokens: "),
+    (["size", QWEN, "--max-model-len", "9"], "scenario", "--max-model-len: "),
     (["size", QWEN, "--passages", "10001"], "scenario", "passages: give a whole number from 0 to 10,000"),
     (["size", QWEN, "--passages", "17", "--passage-tokens", "1m"], "scenario", "passages: input (with its passages)"),
     (["size", QWEN, "--users", "0"], "scenario", "users: give a whole number from 1 to 100,000,000"),
     (["size", QWEN, "--users", "100,000,000"], "scenario", "users: these would have 25,000,000 requests in flight"),
-    (["size", QWEN, "--answer-s", "0"], "scenario", "answer_s: give a number from 0.001 to 86,400"),
-    (["size", QWEN, "--seconds-between", "-1"], "scenario", "seconds_between: give a number from 0 to 86,400"),
+    (["size", QWEN, "--answer-s", "0"], "scenario", "--answer-s: give a number from 0.001 to 86,400"),
+    (["size", QWEN, "--seconds-between", "-1"], "scenario", "--seconds-between: give a number from 0 to 86,400"),
     (["size", QWEN, "--headroom", "1"], "scenario", "headroom: give a number from 0 to 0.9"),
-    (["size", QWEN, "--typical", "0"], "scenario", "typical: give a number from 0.01 to 1"),
+    (["size", QWEN, "--typical", "0"], "scenario", "--typical: give a number from 0.01 to 1"),
     (["size", QWEN, "--shared-tokens", "3073"], "scenario", "more than the whole input of 3,072 tokens"),
     (["size", QWEN, "--shared-tokens", "2k", "--typical", "0.5"], "scenario", "typical request of 2,048 tokens"),
-    (["size", QWEN, "--activations-gib", "-1"], "scenario", "activations_gib: give a number from 0 to 1,000"),
-    (["size", QWEN, "--non-torch-gib", "nan"], "scenario", "non_torch_gib"),
-    (["size", QWEN, "--graphs-gib", "inf"], "scenario", "graphs_gib"),
+    (["size", QWEN, "--activations-gib", "-1"], "scenario", "--activations-gib: give a number from 0 to 1,000"),
+    (["size", QWEN, "--non-torch-gib", "nan"], "scenario", "--non-torch-gib: "),
+    (["size", QWEN, "--graphs-gib", "inf"], "scenario", "--graphs-gib: "),
     (["size", "mine", "--config", "AAAA"], "scenario", "config"),
     (["size", "mine", "--config", "{}"], "scenario", "config"),
 ]
@@ -562,6 +566,26 @@ def test_after_two_dashes_nothing_is_a_flag(capsys: Capture) -> None:
     assert (code, out) == (2, "")
     assert "--json" in err
     assert run(capsys, "size", "--lang=ja", "--", "--json")[2] != err
+    assert "“-x” is not one of the bundled models; give its config.json" in run(capsys, "size", "--", "-x")[2]
+
+
+def test_estimates_are_marked_and_nothing_else_is_called_measured(capsys: Capture) -> None:
+    given = ["size", "Qwen/Qwen3-32B", "--gpu", "h100-80gb", "--graphs-gib", "1"]
+    out = run(capsys, *given)[1]
+    for marked in ("GiB  counted: ", "GiB  est.: Two values", "measured: As you entered it.", "outside PyTorch"):
+        assert marked in out
+    assert out.count("measured: ") == 1
+    for marked in (
+        "計算値: ",
+        "推定: ",
+        "実測: ",
+        "PyTorch 以外",
+        "アクティベーション",
+        "実データ量",
+        "確保量",
+        "保持量",
+    ):
+        assert marked in run(capsys, *given, "--lang", "ja")[1]
 
 
 def test_everything_wrong_is_said_at_once(capsys: Capture) -> None:

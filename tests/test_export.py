@@ -251,7 +251,7 @@ def test_markdown_marks_estimates() -> None:
     assert sizing.budget is not None
     weights = format_bytes(sizing.budget.weights.value_bytes)
     marks = {row[1]: row[2] for row in rows_of(markdown_summary(sizing, "", "en")) if len(row) == 3}
-    assert marks[f"auto: {weights} per GPU"] == "default, assumed"
+    assert marks[f"auto: {weights} per GPU"] == f"default, {parts.BASIS['assumed']('en')}"
 
 
 def test_settings_that_count_for_nothing_are_left_out() -> None:

@@ -406,8 +406,29 @@ def test_links_that_someone_edited(query: object, fields: list[str], expected: S
 
 def test_a_rejected_value_says_what_is_used_instead() -> None:
     (rejected,) = from_query({"input": "many"})[1]
-    assert rejected.message("en") == "input: give a whole number from 0 to 16,777,216, not “many”. Used instead: 3072."
-    assert "代わりに 3072 を使います。" in rejected.message("ja")
+    assert rejected.message("en") == "input: give a whole number from 0 to 16,777,216, not “many”. Used instead: 3,072."
+    assert "代わりに 3,072 を使います。" in rejected.message("ja")
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "said", "used"),
+    [
+        ("memory_fraction", "0", "“0”", "0.92"),
+        ("memory_fraction", 0.0, "“0”", "0.92"),
+        ("seconds_between", "-1", "“-1”", "45"),
+        ("seconds_between", -1.0, "“-1”", "45"),
+        ("headroom", "NaN", "“NaN”", "0"),
+        ("headroom", math.nan, "“NaN”", "0"),
+        ("answer_s", "1e999", "“1e999”", "15"),
+        ("kv_dtype", "FP7", "“FP7”", "auto"),
+        ("users", "0", "“0”", "auto"),
+        ("gpu", "<B>", "“·B·”", "h100-80gb"),
+    ],
+)
+def test_a_rejected_value_is_repeated_as_it_was_written(field: str, given: object, said: str, used: str) -> None:
+    (rejected,) = from_query({field: given})[1]
+    assert said in rejected.message("en")
+    assert rejected.message("en").endswith(f"Used instead: {used}.")
 
 
 def test_many_unknown_parameters_are_not_all_listed() -> None:

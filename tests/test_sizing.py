@@ -17,7 +17,7 @@ from kvviz.devices import device, devices
 from kvviz.engines import vllm_memory
 from kvviz.estimate import Estimate
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing, size, usable_kv_dtypes
 from kvviz.text import Message, Text
 from tests.engines import models as m
 
@@ -365,21 +365,57 @@ def test_glm5_is_known_by_its_type_where_the_file_names_no_class() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpu", "settings", "basis"),
+    ("gpu", "settings", "extrapolated"),
     [
-        ("h100-80gb", {}, "measured"),
-        ("h100-80gb", {"batched_tokens": 4_096}, "assumed"),
-        ("h200", {}, "assumed"),
-        ("a100-80gb", {}, "assumed"),
-        ("l4", {}, "assumed"),
+        ("h100-80gb", {}, False),
+        ("h100-80gb", {"batched_tokens": 4_096}, True),
+        ("h200", {}, True),
+        ("a100-80gb", {}, True),
+        ("l4", {}, True),
     ],
 )
-def test_measured_is_what_was_measured(gpu: str, settings: dict[str, int], basis: str) -> None:
+def test_a_fit_is_an_estimate_wherever_it_is_used(gpu: str, settings: dict[str, int], extrapolated: bool) -> None:
     budget = sized(gpu=gpu, weights_bytes=10**10, **settings).budget
     assert budget is not None
     for term in (budget.activations, budget.graphs, budget.non_torch):
-        assert term.basis == basis
-        assert ("Extrapolated" in term.source("en")) == (basis == "assumed")
+        assert term.basis == "assumed"
+        assert "used for 0.33" in term.source("en")
+        assert ("Extrapolated" in term.source("en")) == extrapolated
+
+
+@pytest.mark.parametrize(
+    ("model", "gpu", "stored", "notes"),
+    [
+        ("Qwen/Qwen3-8B", "t4", "fp16", ["no-bf16"]),
+        ("Qwen/Qwen3-8B", "a10g", "bf16", []),
+        ("openai/whisper-tiny", "t4", "fp16", []),  # stored in fp32
+        ("openai/whisper-tiny", "a10g", "bf16", []),
+        ("google/gemma-2-2b-it", "t4", "fp32", ["no-bf16"]),
+        ("google/gemma-2-2b-it", "a10g", "bf16", []),
+    ],
+)
+def test_a_gpu_without_bf16_runs_another_type(model: str, gpu: str, stored: str, notes: list[str]) -> None:
+    answer = sized(load(model).architecture, gpu=gpu, input=100, output=100)
+    assert answer.kv_dtype.name == stored
+    assert [note.code for note in answer.notes if note.code == "no-bf16"] == notes
+    for lang in ("en", "ja"):
+        assert stored in answer.kv_dtype_reason(lang) or stored == "bf16"
+    types = usable_kv_dtypes(answer)
+    assert ("bf16" in types) == (gpu != "t4")
+    if gpu == "t4":
+        assert "fp8" not in types
+        with pytest.raises(ScenarioError, match="no kernel for a bf16 cache on this GPU: use one of fp16, fp32"):
+            sized(load(model).architecture, gpu=gpu, kv_dtype="bf16", input=100, output=100)
+
+
+def test_chunks_are_called_chunks() -> None:
+    said = {
+        n.code: n.message("en")
+        for n in sized(
+            load("meta-llama/Llama-4-Scout-17B-16E-Instruct").architecture, gpu="h200", gpus=8, input=30_000
+        ).notes
+    }
+    assert said["windows-reserve"].startswith("Chunks are counted")
 
 
 def test_a_state_of_no_bytes_is_shown_and_counted_as_nothing() -> None:

@@ -217,7 +217,7 @@ def test_prediction_layers_are_said_to_be_left_out_where_there_are_some() -> Non
 def test_a_published_number_is_not_called_exact() -> None:
     estimate = weights("microsoft/phi-2", dtype="fp16")
     assert estimate
-    assert (estimate.value_bytes, estimate.basis) == (2 * 2_779_683_840, "measured")
+    assert (estimate.value_bytes, estimate.basis) == (2 * 2_779_683_840, "assumed")
     assert weights("microsoft/phi-2", weight_dtype="fp8", dtype="fp16") is None
 
 
@@ -235,7 +235,7 @@ def test_an_unknown_type_names_those_there_are() -> None:
 
 def test_typed_weights_are_taken_as_typed() -> None:
     estimate = typed_weights(61.5)
-    assert (estimate.value_bytes, estimate.basis) == (int(61.5 * GIB), "assumed")
+    assert (estimate.value_bytes, estimate.basis) == (int(61.5 * GIB), "measured")
     assert estimate.source("en") == "As you entered it."
 
 

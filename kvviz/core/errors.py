@@ -9,9 +9,11 @@ KvvizError                      expected; its message is for the user and says w
 Anything else that is raised is a bug and keeps its traceback.
 """
 
+import re
 from dataclasses import dataclass
 
 from kvviz.text import Lang, Message
+from kvviz.text import config as text
 
 
 class KvvizError(Exception):
@@ -49,8 +51,13 @@ class ConfigError(KvvizError):
         self.problems = problems
 
     def lines(self, lang: Lang) -> tuple[str, ...]:
-        """The headline, then one line a problem."""
-        return (self.message(lang), *(p.line(lang) for p in self.problems))
+        """The headline, then one line a problem; the same one of several entries of a list is told once."""
+        alike: dict[tuple[str, str], list[Problem]] = {}
+        for problem in self.problems:
+            in_any_entry = re.sub(r"\[\d+\]", "[]", problem.path)
+            alike.setdefault((problem.message(lang), in_any_entry), []).append(problem)
+        told = [(first.line(lang), len(others)) for first, *others in alike.values()]
+        return (self.message(lang), *(text.AND_MORE(lang, where=line, more=n) if n else line for line, n in told))
 
 
 class UnknownArchitectureError(ConfigError):

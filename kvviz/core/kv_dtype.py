@@ -53,7 +53,7 @@ def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = 
     if engine == "transformers" and architecture.dtype == "fp32":
         return KV_DTYPES["fp32"], Message(engine_texts.DTYPE_FROM_MODEL, {"path": architecture.dtype_where})
     if architecture.dtype == "fp32":
-        return KV_DTYPES["bf16"], Message(engine_texts.DTYPE_FROM_FP32)
+        return KV_DTYPES["bf16"], Message(engine_texts.DTYPE_FROM_FP32, {"dtype": "bf16"})
     if not architecture.dtype_where:
         return KV_DTYPES[architecture.dtype], Message(engine_texts.DTYPE_NOT_GIVEN)
     return KV_DTYPES[architecture.dtype], Message(engine_texts.DTYPE_FROM_MODEL, {"path": architecture.dtype_where})

@@ -11,6 +11,7 @@ from kvviz.core.cache import (
     FullAttention,
     IndexerKeys,
     LatentAttention,
+    LayerCache,
     RecurrentState,
     SlidingWindow,
 )
@@ -19,6 +20,7 @@ from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB
 from kvviz.devices import Device
+from kvviz.engines.vllm_kernels import WITHOUT_BF16, has_kernel
 from kvviz.engines.vllm_layout import (
     DEFAULT_BLOCK_TOKENS,
     KEEPS_EVERY_TOKEN,
@@ -46,6 +48,7 @@ __all__ = [
     "not_run",
     "offers",
     "plan",
+    "runs_in",
     "runs_on",
     "stored_caches",
     "stored_dtype",
@@ -225,6 +228,21 @@ def default_dtype(architecture: Architecture, generation: str) -> KvDtype | None
     return None
 
 
+_UNSTABLE_IN_FP16 = frozenset({"gemma2", "gemma3", "gemma3_text", "glm4"})
+"""Model types that vLLM does not run in fp16 (``config/model.py:2398-2410``)."""
+
+
+def runs_in(architecture: Architecture, generation: str) -> str:
+    """The type vLLM computes in where none is given: the model's own, or else the first that GPU and model can have.
+
+    fp32 checkpoints are run in that first one too (``config/model.py:2423-2464``, ``platforms/cuda.py:257-265``).
+    """
+    no_bf16 = generation in WITHOUT_BF16
+    no_fp16 = architecture.model_type in _UNSTABLE_IN_FP16
+    allowed = [t for t, no in (("bf16", no_bf16), ("fp16", no_fp16), ("fp32", False)) if not no]
+    return architecture.dtype if architecture.dtype in allowed and architecture.dtype != "fp32" else allowed[0]
+
+
 def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str) -> KvDtype:
     """The layout ``kv_dtype`` becomes: sparse MLA kernels read fp8 in a packed record of their own.
 
@@ -249,7 +267,7 @@ def _stored_dtype(key: ByIdentity[Architecture], kv_dtype: KvDtype, generation: 
 
 
 def usable_dtypes(architecture: Architecture, generation: str) -> tuple[str, ...]:
-    """Names of the cache types vLLM has a form of for this model on a GPU of this generation."""
+    """Names of the cache types vLLM has a form of, and a kernel for, with this model on a GPU of this generation."""
     kinds = _kinds(ByIdentity(architecture))
     return tuple(d.name for d in KV_DTYPES.values() if offers(d) and not _refusal(kinds, d, generation))
 
@@ -267,6 +285,8 @@ class _Kinds:
     """Latents with packed indexer keys beside them."""
     dims: frozenset[int]
     """Widths of keys and values of ordinary heads."""
+    caches: frozenset[LayerCache]
+    """What a kernel must read."""
 
 
 @lru_cache(maxsize=1024)
@@ -278,6 +298,7 @@ def _kinds(key: ByIdentity[Architecture]) -> _Kinds:
         latent=latent,
         sparse=latent and any(isinstance(c, IndexerKeys) and c.packed for c in caches),
         dims=frozenset(dim for c in heads for dim in (c.key_dim, c.value_dim)),
+        caches=frozenset(caches),
     )
 
 
@@ -294,6 +315,8 @@ def _refusal(kinds: _Kinds, kv_dtype: KvDtype, generation: str) -> Message | Non
         return Message(text.DTYPE_NOT_FOR_LATENT)
     if uneven := [dim for dim in kinds.dims if dim % kv_dtype.block_values]:
         return Message(text.DTYPE_DOES_NOT_DIVIDE, {"values": kv_dtype.block_values, "dim": min(uneven)})
+    if not has_kernel(kinds.caches, kv_dtype.name, generation):
+        return Message(text.DTYPE_NOT_ON_GPU)
     return None
 
 

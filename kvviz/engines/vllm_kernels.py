@@ -7,6 +7,8 @@ from kvviz.core.cache import ChunkedAttention, CrossAttention, FullAttention, La
 
 _FLASHINFER_DIMS: Final = frozenset({64, 128, 256, 512})
 """Head sizes it has kernels for (``v1/attention/backends/flashinfer.py:690-694``)."""
+WITHOUT_BF16: Final = frozenset({"turing"})
+"""Generations below compute capability 8.0 (``platforms/cuda.py:257-265``)."""
 _WITHOUT_NATIVE_FP8: Final = frozenset({"turing", "ampere"})
 _WITHOUT_FLASHINFER: Final = frozenset({"turing", "cdna3"})
 
@@ -16,7 +18,8 @@ def has_kernel(caches: Iterable[LayerCache], dtype: str, generation: str) -> boo
 
     Triton reads fp8 from compute capability 8.9 on only, latents included (``triton_attn.py:511-525``,
     ``mla/triton_mla.py:203-213``); before that FlashInfer does, from 8.0 on and for its head sizes. It alone reads
-    nvfp4, of 64 values a head on data-centre Blackwell only (``flashinfer.py:650-690``).
+    nvfp4, of 64 values a head on data-centre Blackwell only (``flashinfer.py:650-690``). bf16 needs 8.0
+    (``triton_attn.py:525-531``).
     """
     kinds = set(caches)
     heads = [c for c in kinds if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention)]
@@ -30,6 +33,8 @@ def has_kernel(caches: Iterable[LayerCache], dtype: str, generation: str) -> boo
             return generation not in _WITHOUT_NATIVE_FP8 or flashinfer
         case "fp8_per_token_head":
             return generation not in _WITHOUT_NATIVE_FP8
+        case "bf16":
+            return generation not in WITHOUT_BF16
         case "nvfp4":
             return flashinfer and (generation == "blackwell" or all(c.key_dim != 64 for c in heads))
         case _:

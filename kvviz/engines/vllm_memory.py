@@ -1,6 +1,7 @@
 """What vLLM's start-up profiling takes besides weights: activation peak, CUDA graphs, memory outside torch.
 
-None of it is arithmetic; it is fitted on measured starts (``kvviz/data/vllm_starts.json``), here and at run time, so
+None of it is arithmetic, and none of it was measured on the version that is sized: every term is an estimate
+("assumed"), fitted on measured starts of vLLM 0.11 (``kvviz/data/vllm_starts.json``), here and at run time, so
 that no coefficient can drift from its rows. What the profiled batch allocates (``v1/worker/gpu/model_runner.py:990-
 1050``): hidden states of ``max_num_batched_tokens``, then the sampler over ``max_num_seqs`` rows of logits. Sorting
 fp32 logits with their indices, probabilities and sums dominates by far, and every GPU of a tensor-parallel engine does
@@ -97,8 +98,8 @@ def _activation_fit() -> ActivationFit:
 
 
 def as_measured(gpu: Device, *, batched_tokens: int, sequences: int) -> bool:
-    """Whether the rows were measured on such a GPU, an 80 GB Hopper, with these settings; elsewhere they are carried
-    over."""
+    """Whether the rows were measured on such a GPU, an 80 GB Hopper, with these settings; elsewhere they are
+    extrapolated, and say so."""
     hopper_80 = gpu.generation == "hopper" and abs(gpu.memory_bytes - 80 * GIB) < 4 * GIB
     return hopper_80 and all((r.batched_tokens, r.sequences) == (batched_tokens, sequences) for r in starts())
 
@@ -149,13 +150,9 @@ def non_torch(tp: int, *, measured: bool) -> Estimate:
         )
     parallel = next(r for r in starts() if r.tp > 1)
     source = Message(text.NON_TORCH_PARALLEL, {"measured": parallel.tp})
-    if measured and tp != parallel.tp:  # the source says so
-        return Estimate(value_bytes=round(parallel.non_torch_bytes), basis="assumed", source=source)
     return _estimate(parallel.non_torch_bytes, source, measured=measured)
 
 
 def _estimate(value_bytes: float, source: Message, *, measured: bool) -> Estimate:
-    if measured:
-        return Estimate(value_bytes=round(value_bytes), basis="measured", source=source)
-    extrapolated = Message(text.EXTRAPOLATED, {"source": source})
-    return Estimate(value_bytes=round(value_bytes), basis="assumed", source=extrapolated)
+    said = source if measured else Message(text.EXTRAPOLATED, {"source": source})
+    return Estimate(value_bytes=round(value_bytes), basis="assumed", source=said)

@@ -50,7 +50,7 @@ FLAGS = {
     "memory_fraction": Text(en="share of each GPU the engine may use", ja="エンジンが使う GPU メモリの割合"),
     "block_tokens": Text(en="tokens per block", ja="ブロックあたりのトークン数"),
     "batched_tokens": Text(en="vLLM --max-num-batched-tokens", ja="vLLM の --max-num-batched-tokens"),
-    "in_flight_tokens": Text(en="tokens scheduled ahead", ja="先行してスケジュールされるトークン数"),
+    "in_flight_tokens": Text(en="tokens scheduled ahead", ja="先行スケジュールのトークン数"),
     "max_model_len": Text(en="vLLM --max-model-len", ja="vLLM の --max-model-len"),
     "tp": Text(en="tensor-parallel size", ja="テンソル並列数"),
     "headroom": Text(en="share of the pool to keep free", ja="プールのうち空けておく割合"),
@@ -62,11 +62,12 @@ FLAGS = {
         ja="システムプロンプトなど、全リクエストに共通する先頭のトークン数（プレフィックスキャッシュ）",
     ),
     "activations_gib": Text(
-        en="activations as your engine's log has them, GiB per GPU", ja="エンジンのログにある活性化（GPU あたり GiB）"
+        en="activations as your engine's log has them, GiB per GPU",
+        ja="エンジンのログにあるアクティベーション（GPU あたり GiB）",
     ),
     "non_torch_gib": Text(
-        en="memory outside torch as your engine's log has it, GiB per GPU",
-        ja="エンジンのログにある torch 以外のメモリ（GPU あたり GiB）",
+        en="memory outside PyTorch as your engine's log has it, GiB per GPU",
+        ja="エンジンのログにある PyTorch 以外のメモリ（GPU あたり GiB）",
     ),
     "graphs_gib": Text(
         en="CUDA graphs as your engine's log has them, GiB per GPU",
@@ -93,11 +94,12 @@ JSON_MEANS = Text(
     " of it does not run the model or has no such cache type, budget where there is no GPU, no engine figure or no"
     " weights; max_tokens is what the pool holds, and a note says where the model's own maximum is less; revision is of"
     " the whole file, with --config of the fields it carries.",
-    ja="--json の内容: content_bytes は選んだ型のキャッシュの 1 系列分で、GPU に分ける前の値です（スパース注意の潜在"
-    "ベクトルの fp8 は専用の形式で、大きさは GPU の世代によります）。engine は、このバージョンがモデルを実行できないか"
-    "その型のキャッシュを持たない場合に null です。budget は、GPU、エンジンの値、重みのいずれかがなければ null です。"
-    "max_tokens はプールに入る長さで、モデルの最大長のほうが短ければ注記に示します。revision はファイル全体のもので、"
-    "--config では含まれる項目のものです。",
+    ja="--json の内容: content_bytes は選んだ型のキャッシュの 1 系列分で、GPU に分ける前の値です"
+    "（スパースアテンションの潜在ベクトルの fp8 は専用の形式で、大きさは GPU の世代によります）。"
+    "engine は、このバージョンがモデルを実行できないかその型のキャッシュを持たない場合に null です。"
+    "budget は、GPU、エンジンの値、重みのいずれかがなければ null です。"
+    "max_tokens はプールに入る長さで、モデルの最大長のほうが短ければ注記に示します。"
+    "revision はファイル全体のもので、--config では含まれる項目のものです。",
 )
 NOT_WRITTEN = Text(en="The answer cannot be written: {why}.", ja="結果を出力できません（{why}）。")
 
@@ -149,9 +151,9 @@ NO_BUDGET_COUNTED = Text(
 )
 
 MODEL = Text(en="Model", ja="モデル")
-LAYERS = Text(en="Layers", ja="層")
+LAYERS = Text(en="Layers", ja="レイヤー")
 KV_TYPE = Text(en="KV cache type", ja="KV キャッシュの型")
-CONTENT = Text(en="Content", ja="内容")
+CONTENT = Text(en="Content", ja="実データ量")
 CONTENT_NOTE = Text(
     en="one request, before any split ({growing} B per token{more})",
     ja="1 リクエスト、GPU に分ける前（トークンあたり {growing} B{more}）",
@@ -159,12 +161,12 @@ CONTENT_NOTE = Text(
 AND_WINDOWS = Text(en=" + {bytes} B up to {limit}", ja=" + {limit} まで {bytes} B")
 AND_STATE = Text(en=" + {bytes} state", ja=" + 状態 {bytes}")
 AND_CROSS = Text(en=" + {bytes} cross-attention", ja=" + クロスアテンション {bytes}")
-RESERVATION = Text(en="Reservation", ja="確保")
+RESERVATION = Text(en="Reservation", ja="確保量")
 RESERVATION_NOTE = Text(
     en="what {engine} counts one request as, per GPU (blocks of the pool: {blocks})",
     ja="{engine} が 1 リクエストとして数える量、GPU あたり（プールのブロック {blocks} 個）",
 )
-HELD = Text(en="Held", ja="保持")
+HELD = Text(en="Held", ja="保持量")
 HELD_NOTE = Text(en="what it occupies while it decodes, per GPU", ja="デコード中に占める量、GPU あたり")
 POOL = Text(en="Pool", ja="プール")
 POOL_NOTE = Text(
@@ -176,21 +178,21 @@ LOG_LINE = Text(
     en="GPU KV cache size: {tokens} tokens, Maximum concurrency for {length} tokens per request: {concurrency}x",
     ja="「GPU KV cache size: {tokens} tokens, Maximum concurrency for {length} tokens per request: {concurrency}x」",
 )
-LEDGER = Text(en="One GPU", ja="GPU 1 台")
+LEDGER = Text(en="One GPU", ja="GPU 1 基")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
 DEVICE_NOTE = Text(en="as the driver reports it", ja="ドライバーの報告値")
 OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")
 OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（割合 {fraction}）")
 WEIGHTS = Text(en="weights", ja="重み")
-ACTIVATIONS = Text(en="activations", ja="活性化")
+ACTIVATIONS = Text(en="activations", ja="アクティベーション")
 GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
-NON_TORCH = Text(en="engine, non-torch", ja="エンジン（torch 以外）")
+NON_TORCH = Text(en="outside PyTorch", ja="PyTorch 以外")
 LEFT = Text(en="left for the cache", ja="キャッシュに残る量")
 KEPT_FREE = Text(en="kept free", ja="空けておく量")
 KEPT_FREE_NOTE = Text(en="of the pool (headroom {headroom})", ja="プールのうち（割合 {headroom}）")
 BASIS = {
-    "exact": Text(en="exact", ja="厳密"),
-    "measured": Text(en="measured", ja="実測"),
-    "assumed": Text(en="assumed", ja="仮定"),
+    "exact": Text(en="counted: {source}", ja="計算値: {source}"),
+    "measured": Text(en="measured: {source}", ja="実測: {source}"),
+    "assumed": Text(en="est.: {source}", ja="推定: {source}"),
 }
 NOTES = Text(en="Notes", ja="注記")

@@ -62,6 +62,7 @@ A_NULL = Text(en="null", ja="null")
 
 # --- Problems, one field each --------------------------------------------------------------------------------------
 
+AND_MORE = Text(en="{where} and {more} more", ja="{where} ほか {more} か所")
 NOT_UNDERSTOOD = Text(en="field not understood", ja="解釈できない項目")
 MISSING = Text(en="missing: one of {names} is needed", ja="必要な項目がありません：{names} のいずれか")
 NOT_AN_INTEGER = Text(en="must be a whole number, not {kind}", ja="整数でなければなりません（{kind}です）")
@@ -76,16 +77,16 @@ NOT_A_LIST = Text(en="must be a list, not {kind}", ja="リストでなければ�
 NOT_AN_OBJECT = Text(en="must be an object, not {kind}", ja="オブジェクトでなければなりません（{kind}です）")
 WRONG_LENGTH = Text(
     en="must have one entry per layer: {expected}, not {found}",
-    ja="層ごとに 1 つ必要です：{expected} 個（{found} 個あります）",
+    ja="レイヤーごとに 1 つ必要です：{expected} 個（{found} 個あります）",
 )
 NOT_A_KIND = Text(en="{value} is not a value that kvviz knows here", ja="{value} は kvviz が知らない値です")
 NO_WINDOW = Text(
     en="some layers keep only a window or chunk, but its length is not given",
-    ja="ウィンドウまたはチャンクだけを保持する層がありますが、その長さの指定がありません",
+    ja="ウィンドウまたはチャンクだけを保持するレイヤーがありますが、その長さの指定がありません",
 )
 NOT_THESE_RULES = Text(
     en="kvviz has no rule for a {value} layer in {architecture}",
-    ja="kvviz の {architecture} の規則に {value} の層はありません",
+    ja="kvviz の {architecture} の規則に {value} のレイヤーはありません",
 )
 NOT_SHARED = Text(
     en="{heads} query heads cannot share {kv_heads} KV heads evenly",
@@ -93,7 +94,7 @@ NOT_SHARED = Text(
 )
 OTHER_CLASS = Text(
     en="files of {architecture} do not count their layers here: this is another model of the same name",
-    ja="{architecture} のファイルはここに層の数を書きません。同じ名前の別のモデルです",
+    ja="{architecture} のファイルはここにレイヤーの数を書きません。同じ名前の別のモデルです",
 )
 NOT_DIVISIBLE = Text(
     en="{value} must be a multiple of {divisor}",
@@ -101,7 +102,7 @@ NOT_DIVISIBLE = Text(
 )
 OUTSIDE_LAYERS = Text(
     en="layer {value} does not exist: the model has {layers} layers",
-    ja="層 {value} はありません：層の数は {layers} です",
+    ja="レイヤー {value} はありません：レイヤーの数は {layers} です",
 )
 
 # --- Notes beside a layout -----------------------------------------------------------------------------------------
@@ -119,8 +120,8 @@ CLASS_DEFAULTS = Text(
 DRAFT_LAYERS = Text(
     en="Draft (MTP) layers in this file: {count}. Not counted: each one that runs adds its own cache.",
     ja=(
-        "このファイルのドラフト（MTP）層は {count} 層です。計算に含めていません。動かす場合は 1 "
-        "層ごとにキャッシュが増えます。"
+        "このファイルのドラフト（MTP）レイヤーは {count} レイヤーです。計算に含めていません。"
+        "動かす場合は 1 レイヤーごとにキャッシュが増えます。"
     ),
 )
 WINDOW_NOT_A_LIMIT = Text(
@@ -132,11 +133,12 @@ WINDOW_NOT_A_LIMIT = Text(
 )
 KEYS_AS_VALUES = Text(
     en="Full layers use keys as values, but engines store both halves, so this saves nothing.",
-    ja="全トークンの層はキーを値としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
+    ja="フルアテンションのレイヤーはキーを値としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
 )
 SHARED_LAYERS = Text(
     en="{count} layers reuse another layer's cache and store nothing. SGLang allocates their buffers all the same.",
-    ja="{count} 層は他の層のキャッシュを使い、自分では何も保存しません。SGLang はそのバッファも確保します。",
+    ja="{count} レイヤーは他のレイヤーのキャッシュを使い、自分では何も保存しません。"
+    "SGLang はそのバッファも確保します。",
 )
 MEDIA_TOKENS = Text(
     en="Images and audio become ordinary tokens: count them in the input length.",
@@ -158,7 +160,7 @@ KV_SCHEME_NOT_READ = Text(
 )
 NOT_COMPLEMENTARY = Text(
     en="must list exactly the layers that full_attn_layers does not",
-    ja="full_attn_layers にない層を過不足なく挙げなければなりません",
+    ja="full_attn_layers にないレイヤーを過不足なく挙げなければなりません",
 )
 LATENT_EXPANDED = Text(
     en="This is the latent. vLLM stores this model's expanded heads instead, which take many times more.",
@@ -184,7 +186,7 @@ ENCODER_TOKENS = Text(
 )
 ONE_IMAGE = Text(
     en="One image per request is counted: {tokens} tokens in the cross-attention layers.",
-    ja="1 リクエストにつき画像 1 枚、クロスアテンション層に {tokens} トークンとして数えています。",
+    ja="1 リクエストにつき画像 1 枚、クロスアテンションのレイヤーに {tokens} トークンとして数えています。",
 )
 
 # --- Cache types ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ NOT_WORKED_OUT = Text(
     "vLLM 0.33 runs {model}, but how it packs these compressed caches into one pool is not worked out here: "
     "content only.",
     "vLLM 0.33 は {model} を実行できますが、この圧縮キャッシュを 1 つのプールに詰める方法は未対応のため、"
-    "内容の量だけを示します。",
+    "実データ量だけを示します。",
 )
 REMOVED = Text(
     "vLLM 0.33 no longer runs {model}; {version} was the last version that did.",
@@ -20,11 +20,11 @@ ENCODER_DECODER = Text(
 NEVER = Text("vLLM 0.33 does not run {model}.", "vLLM 0.33 は {model} を実行できません。")
 NO_CACHE = Text(
     "No layer of {model} stores anything, so there is no cache to set aside.",
-    "{model} にはキャッシュを保持する層がないため、確保するものがありません。",
+    "{model} にはキャッシュを保持するレイヤーがないため、確保するものがありません。",
 )
 PAGES_DIFFER = Text(
     "vLLM 0.33 cannot start a model with these layers: their pages cannot be made equal.",
-    "vLLM 0.33 はこの層の組み合わせを起動できません。ページの大きさを揃えられないためです。",
+    "vLLM 0.33 はこのレイヤーの組み合わせを起動できません。ページの大きさを揃えられないためです。",
 )
 
 # Settings that cannot be
@@ -48,7 +48,7 @@ DTYPE_NOT_FOR_LATENT = Text(
 )
 DTYPE_ONLY_FOR_SPARSE = Text(
     "{dtype} is a layout for sparse latent (MLA) caches, which this model has not: use one of {choices}.",
-    "{dtype} はスパース注意の潜在ベクトル（MLA）のキャッシュ専用で、このモデルでは使えません。"
+    "{dtype} はスパースアテンションの潜在ベクトル（MLA）のキャッシュ専用で、このモデルでは使えません。"
     "{choices} から選んでください。",
 )
 DTYPE_NOT_ON_GPU = Text(
@@ -72,32 +72,37 @@ WEIGHTS_SPLIT = Text(
     "{source} {tp} GPU に均等に分かれると仮定しています。",
 )
 ACTIVATIONS_FITTED = Text(
-    "Two values fitted on {count} measured starts of vLLM 0.11 on H100, worst error {error}: sampling {sequences} "
-    "requests over the vocabulary, and the hidden states of {batched} batched tokens. Encoders of images or sound "
-    "are not in it.",
-    "H100 上の vLLM 0.11 の起動 {count} 件の実測に 2 つの係数を当てはめた値です（最大誤差 {error}）。語彙全体にわたる "
-    "{sequences} リクエストのサンプリングと、{batched} トークンの隠れ状態から成ります。画像や音声のエンコーダーは"
-    "含みません。",
+    "Two values fitted on {count} measured starts of vLLM 0.11 on H100, worst error {error}, and used for 0.33: "
+    "sampling {sequences} requests over the vocabulary, and the hidden states of {batched} batched tokens. Encoders "
+    "of images or sound are not in it.",
+    "H100 での vLLM 0.11 の起動 {count} 件の実測に 2 つの係数を当てはめ（最大誤差 {error}）、0.33 に使った推定です。"
+    "語彙全体にわたる {sequences} リクエストのサンプリングと、{batched} トークンの隠れ状態から成ります。"
+    "画像や音声のエンコーダーは含みません。",
 )
 ACTIVATIONS_LARGEST = Text(
-    "The config does not give vocabulary and width, so this is the largest of {count} measured starts.",
-    "config に語彙数と隠れ層の幅がないため、実測した起動 {count} 件の最大値を使っています。",
+    "The config does not give vocabulary and width, so this is the largest of {count} measured starts of vLLM 0.11 "
+    "on H100, used for 0.33.",
+    "config に語彙数と隠れ層の幅がないため、H100 での vLLM 0.11 の起動 {count} 件の実測の最大値を "
+    "0.33 に使っています。",
 )
 GRAPHS_LARGEST = Text(
-    "Largest change while CUDA graphs were captured in {count} measured starts of vLLM 0.11 on H100 ({low} to {high}).",
-    "H100 上の vLLM 0.11 の起動 {count} 件で、CUDA グラフ取得中に増えた量の最大値です（{low} から {high}）。",
+    "Largest change while CUDA graphs were captured in {count} measured starts of vLLM 0.11 on H100 ({low} to {high}), "
+    "used for 0.33.",
+    "H100 での vLLM 0.11 の起動 {count} 件で CUDA グラフ取得中に増えた量の最大値（{low}～{high}）を、"
+    "0.33 に使った推定です。",
 )
 NON_TORCH_SINGLE = Text(
-    "Mean of {count} measured starts of vLLM 0.11 on one H100, worst error {error}.",
-    "H100 1 枚での vLLM 0.11 の起動 {count} 件の平均です（最大誤差 {error}）。",
+    "Mean of {count} measured starts of vLLM 0.11 on one H100, worst error {error}, used for 0.33.",
+    "H100 1 基での vLLM 0.11 の起動 {count} 件の平均（最大誤差 {error}）を、0.33 に使った推定です。",
 )
 EXTRAPOLATED = Text(
     "{source} Extrapolated: this GPU or its batch settings were not measured.",
     "{source}この GPU またはバッチの設定は実測していないため、外挿した値です。",
 )
 NON_TORCH_PARALLEL = Text(
-    "One measured start of vLLM 0.11 on {measured} × H100; other sizes are assumed to need the same.",
-    "H100 {measured} 枚での vLLM 0.11 の起動 1 件の実測です。ほかの並列数でも同じと仮定しています。",
+    "One measured start of vLLM 0.11 on {measured} × H100, used for 0.33; other sizes are assumed to need the same.",
+    "H100 {measured} 基での vLLM 0.11 の起動 1 件の実測を、0.33 に使った推定です。"
+    "ほかの並列数でも同じと仮定しています。",
 )
 ENTERED = Text("As you entered it.", "入力された値です。")
 
@@ -143,9 +148,21 @@ WEIGHTS_ARE_NOT_CACHE = Text(
     "{weights} weights do not make the cache {weights}: it is stored as {cache}.",
     "重みが {weights} でも、キャッシュは {weights} になりません。キャッシュは {cache} で保持します。",
 )
+NO_BF16 = Text(
+    "This GPU has no bf16: vLLM runs this bf16 model in fp16 and warns of it in its log. With --dtype bfloat16 it "
+    "would not start.",
+    "この GPU には bf16 がないため、vLLM はこの bf16 のモデルを fp16 で実行し、ログに警告を出します。"
+    "--dtype bfloat16 を指定すると起動しません。",
+)
+ONLY_FP32 = Text(
+    "This GPU has no bf16, and vLLM takes fp16 to be unstable for this architecture, so it runs the model in fp32. "
+    "16-bit weights then take twice what is counted here: enter their size.",
+    "この GPU には bf16 がなく、このアーキテクチャには fp16 が不安定とみなされるため、"
+    "vLLM はモデルを fp32 で実行します。16 ビットの重みはここで数えた量の 2 倍になるため、大きさを入力してください。",
+)
 STORED_AS = Text(
     "vLLM stores this {chosen} cache as {stored}, a record of its own for sparse attention.",
-    "vLLM は、この {chosen} のキャッシュをスパース注意専用の形式 {stored} で保持します。",
+    "vLLM は、この {chosen} のキャッシュをスパースアテンション専用の形式 {stored} で保持します。",
 )
 HEADS_COPIED = Text(
     "Tensor parallel over {tp} GPUs is more than there are KV heads ({heads}): each head is kept {copies} times, and "
@@ -158,7 +175,12 @@ LATENT_COPIED = Text(
 )
 WINDOWS_RESERVE = Text(
     "Windows are counted with {in_flight} tokens in flight: {counted} a request at admission, {held} while it decodes.",
-    "ウィンドウ層は処理中の {in_flight} トークンを含めて計上されます。受け入れ時は 1 リクエスト {counted}、"
+    "ウィンドウは先行スケジュールの {in_flight} トークンを含めて計上されます。受け入れ時は 1 リクエスト {counted}、"
+    "デコード中は {held} です。",
+)
+CHUNKS_RESERVE = Text(
+    "Chunks are counted with {in_flight} tokens in flight: {counted} a request at admission, {held} while it decodes.",
+    "チャンクは先行スケジュールの {in_flight} トークンを含めて計上されます。受け入れ時は 1 リクエスト {counted}、"
     "デコード中は {held} です。",
 )
 COARSE_BLOCKS = Text(
@@ -188,9 +210,10 @@ TYPICAL = Text(
 )
 SHARED = Text(
     "The {shared} tokens that all requests begin with are counted once per engine: blocks {blocks}, {bytes} per GPU. "
-    "Windows and states are not shared. This relies on prefix cache hits: exactly the same tokens from the very first.",
+    "Windows, chunks and states are not shared. This relies on prefix cache hits: exactly the same tokens "
+    "from the very first.",
     "全リクエストに共通する先頭の {shared} トークンは、エンジンごとに 1 回だけ数えます"
-    "（{blocks} ブロック、GPU あたり {bytes}）。ウィンドウと状態は共有されません。"
+    "（{blocks} ブロック、GPU あたり {bytes}）。ウィンドウ、チャンク、状態は共有されません。"
     "先頭から完全に一致し、プレフィックスキャッシュに当たることが前提です。",
 )
 SHARED_WITHOUT = Text("{said} Without hits {fit} requests fit.", "{said}当たらなければ、収まるのは {fit} 件です。")
@@ -198,13 +221,13 @@ SHARED_NOTHING = Text(
     "Sharing {shared} tokens saves nothing here: only whole blocks of layers that keep every token are shared, and "
     "there is none.",
     "共通の {shared} トークンによる節約はありません。"
-    "共有されるのは全トークンを保持する層の満杯のブロックだけで、ここには 1 つもありません。",
+    "共有されるのは全トークンを保持するレイヤーの満杯のブロックだけで、ここには 1 つもありません。",
 )
 
 # Why auto is the type it is
 DTYPE_OF_ANOTHER_ENGINE = Text(
     "vLLM stores no {dtype} cache ({engines} does), so this is the content only.",
-    "vLLM には {dtype} のキャッシュがないため（{engines} の型です）、内容の量だけを示します。",
+    "vLLM には {dtype} のキャッシュがないため（{engines} の型です）、実データ量だけを示します。",
 )
 DTYPE_CHOSEN = Text("As chosen.", "指定された型です。")
 DTYPE_FROM_SCHEME = Text(
@@ -216,8 +239,16 @@ DTYPE_FROM_MODEL = Text(
     "モデルの計算の型（{path}）に従います。重みの型は関係しません。",
 )
 DTYPE_FROM_FP32 = Text(
-    "The model is stored in fp32, which vLLM runs in bf16.",
-    "モデルは fp32 で保存されていますが、vLLM は bf16 で実行します。",
+    "The model is stored in fp32, which vLLM runs in {dtype}.",
+    "モデルは fp32 で保存されていますが、vLLM は {dtype} で実行します。",
+)
+DTYPE_NO_BF16 = Text(
+    "The model computes in bf16, which this GPU lacks: vLLM runs it in {dtype}.",
+    "モデルの計算の型は bf16 ですが、この GPU にはないため、vLLM は {dtype} で実行します。",
+)
+DTYPE_NO_FP16 = Text(
+    "vLLM takes fp16 to be unstable for this architecture and runs it in {dtype}.",
+    "vLLM は、このアーキテクチャには fp16 が不安定とみなし、{dtype} で実行します。",
 )
 DTYPE_NOT_GIVEN = Text(
     "The config names no type; bf16 is assumed.", "config に型の指定がないため、bf16 と仮定しています。"

@@ -3,25 +3,30 @@
 from kvviz.text.base import Text
 
 # One line per kind of cache: what is multiplied. Formulas are the same in both languages.
-FULL = Text("Full attention × {layers}", "フルアテンション × {layers} 層")
-WINDOW = Text("Window of {limit} tokens × {layers}", "ウィンドウ {limit} トークン × {layers} 層")
+FULL = Text("Full attention × {layers}", "フルアテンション × {layers} レイヤー")
+WINDOW = Text("Window of {limit} tokens × {layers}", "ウィンドウ {limit} トークン × {layers} レイヤー")
 WINDOW_WIDE = Text(
     "Window of {limit} tokens, which is no limit here × {layers}",
-    "実質制限にならないウィンドウ {limit} トークン × {layers} 層",
+    "実質制限にならないウィンドウ {limit} トークン × {layers} レイヤー",
 )
-CHUNK = Text("Chunks of {limit} tokens × {layers}", "チャンク {limit} トークン × {layers} 層")
-LATENT = Text("Latent attention (MLA), stored once × {layers}", "潜在アテンション（MLA、1 回だけ保存）× {layers} 層")
-INDEXER = Text("Indexer key × {layers}", "インデクサーのキー × {layers} 層")
-STATE = Text("Fixed state ({mixer}) × {layers}", "固定長の状態（{mixer}）× {layers} 層")
+CHUNK = Text("Chunks of {limit} tokens × {layers}", "チャンク {limit} トークン × {layers} レイヤー")
+LATENT = Text(
+    "Latent attention (MLA), stored once × {layers}", "潜在アテンション（MLA、1 回だけ保存）× {layers} レイヤー"
+)
+INDEXER = Text("Indexer key × {layers}", "インデクサーのキー × {layers} レイヤー")
+STATE = Text("Fixed state ({mixer}) × {layers}", "固定長の状態（{mixer}）× {layers} レイヤー")
 CROSS = Text(
     "Cross-attention over {limit} encoder tokens × {layers}",
-    "エンコーダー {limit} トークンへのクロスアテンション × {layers} 層",
+    "エンコーダー {limit} トークンへのクロスアテンション × {layers} レイヤー",
 )
 COMPRESSED = Text(
-    "Compressed, one record per {ratio} tokens × {layers}", "圧縮（{ratio} トークンごとに 1 レコード）× {layers} 層"
+    "Compressed, one record per {ratio} tokens × {layers}",
+    "圧縮（{ratio} トークンごとに 1 レコード）× {layers} レイヤー",
 )
-COMPRESSED_WINDOW = Text("Packed window of {limit} tokens × {layers}", "圧縮ウィンドウ {limit} トークン × {layers} 層")
-NOTHING = Text("{layers} layers that store nothing", "何も保存しない {layers} 層")
+COMPRESSED_WINDOW = Text(
+    "Packed window of {limit} tokens × {layers}", "圧縮ウィンドウ {limit} トークン × {layers} レイヤー"
+)
+NOTHING = Text("{layers} layers that store nothing", "何も保存しない {layers} レイヤー")
 
 
 COLUMN_WHAT = Text("What", "内訳")
@@ -48,14 +53,14 @@ CONTENT_WHY = Text(
 )
 RESERVATION = Text("Reservation", "確保量")
 RESERVATION_WHY = Text(
-    "What {engine} counts one such request as on one GPU: {blocks} pool blocks, {block_bytes} each.",
+    "What {engine} counts one such request as on one GPU: pool blocks: {blocks}, {block_bytes} each.",
     "{engine} が GPU 1 基で 1 リクエストとして計上する量です。プールのブロック {blocks} 個、1 個 {block_bytes} です。",
 )
 RESERVATION_WHY_GROUPS = Text(
     "What {engine} counts one such request as on one GPU: "
-    "{blocks} pool blocks, by group of layers, {block_bytes} each.",
+    "pool blocks by group of layers: {blocks}, {block_bytes} each.",
     "{engine} が GPU 1 基で 1 リクエストとして計上する量です。"
-    "プールのブロック {blocks} 個（層のグループごと）、1 個 {block_bytes} です。",
+    "プールのブロック {blocks} 個（レイヤーのグループごと）、1 個 {block_bytes} です。",
 )
 HELD = Text("Held", "保持量")
 HELD_WHY = Text(
@@ -76,6 +81,11 @@ DIFFER_WINDOWS = Text(
     "エンジンはウィンドウに先行スケジュールの {in_flight} トークンを加えて計上します。"
     "デコード中の保持量はずっと少なくなります。",
 )
+DIFFER_CHUNKS = Text(
+    "The engine counts chunks with {in_flight} in-flight tokens on top; a decoding request holds far less.",
+    "エンジンはチャンクに先行スケジュールの {in_flight} トークンを加えて計上します。"
+    "デコード中の保持量はずっと少なくなります。",
+)
 DIFFER_STATE = Text(
     "States and attention share pages of one size, so blocks are {block_tokens} tokens, "
     "and states are padded and kept in copies.",
@@ -83,6 +93,17 @@ DIFFER_STATE = Text(
     "状態はパディングと複製を含みます。",
 )
 DIFFER_SPLIT = Text(
-    "On {tp} GPUs each holds its share of the KV heads; what cannot be split is copied.",
-    "{tp} GPU ではそれぞれが KV ヘッドを分担し、分割できないものは複製されます。",
+    "On {tp} GPUs each holds its share of {what}.",
+    "{tp} GPU ではそれぞれが{what}を分担します。",
 )
+DIFFER_SPLIT_SOME = Text(
+    "On {tp} GPUs each holds its share of {what}; what cannot be split is copied.",
+    "{tp} GPU ではそれぞれが{what}を分担し、分割できないものは複製されます。",
+)
+DIFFER_COPIED = Text(
+    "Nothing of this cache can be split: each of the {tp} GPUs keeps a copy of all of it.",
+    "このキャッシュは分割できず、{tp} GPU のそれぞれが全体の複製を保持します。",
+)
+SHARE_HEADS = Text("the KV heads", " KV ヘッド")
+SHARE_STATES = Text("the states", "状態")
+SHARE_BOTH = Text("the KV heads and the states", " KV ヘッドと状態")

@@ -48,7 +48,7 @@ NOT_MODELLED_LINES = (
     ),
     Text(
         "Draft models and layers, LoRA adapters, encoders of images and sound.",
-        "ドラフトのモデルと層、LoRA アダプター、画像や音声のエンコーダー。",
+        "ドラフトのモデルとレイヤー、LoRA アダプター、画像や音声のエンコーダー。",
     ),
     Text(
         "Other programs on the GPU; parallelism other than tensor parallel; offloading to other memory.",

@@ -38,7 +38,7 @@ BEYOND_MODEL = Text(
 )
 MORE_SEQUENCES = Text(
     "Beyond vLLM's default of {default} requests at once: the activation peak grows, which the answer does not count.",
-    "vLLM の既定の同時 {default} 件を超えるため、活性化のピークがこの試算より大きくなります。",
+    "vLLM の既定の同時 {default} 件を超えるため、アクティベーションのピークがこの試算より大きくなります。",
 )
 IN_FLIGHT = Text(
     "The in-flight tokens you entered have no flag: vLLM derives them from the batched tokens.",

@@ -101,7 +101,7 @@ KV_DTYPE_COSTS: Final[Mapping[str, Text]] = {
 WEIGHTS_COST = Text(
     "Takes another checkpoint, published or made so, and may lose quality. An estimate until you have its size.",
     "その型で公開または変換したチェックポイントが必要で、品質が下がることがあります。"
-    "実際の大きさがわかるまでは概算です。",
+    "実際の大きさがわかるまでは推定です。",
 )
 ONE_ENGINE_COST = Text(
     "The GPUs exchange data in every layer, and one engine is all there is.",
@@ -159,6 +159,6 @@ FLOOR_SPARSE = Text(
     "picks. A floor, not a prediction; mixture-of-experts models read fewer weights while few requests run.",
     "デコード 1 ステップは、重みをすべて読むなら最短でも {ms} ms です（重み {weights} と"
     "最長の {requests} 件分のインデクサーキー {cache} を {bandwidth} GB/s で読む時間で、"
-    "疎なアテンションが選ぶ分は含みません）。予測ではなく下限です。"
+    "スパースアテンションが選ぶ分は含みません）。予測ではなく下限です。"
     "MoE モデルは同時リクエストが少ないと一部の重みしか読みません。",
 )

@@ -10,7 +10,7 @@ COUNTED_WITHOUT_MTP = Text(
     en="{parameters} parameters counted from config.json with Transformers {version}, {layout}. Its prediction (MTP) "
     "layers, which are loaded for speculative decoding only, are left out.",
     ja="config.json から Transformers {version} で数えたパラメーター {parameters} 個（{layout}）です。"
-    "投機的デコードのときだけ読み込まれる予測（MTP）層は含みません。",
+    "投機的デコードのときだけ読み込まれる予測（MTP）レイヤーは含みません。",
 )
 PUBLISHED = Text(
     en="{parameters} parameters as the publisher states, {layout}.",
@@ -72,7 +72,7 @@ REASONS = {
     "layout-unknown": Text(
         en="The checkpoint is quantised in part, and which layers is not known here. Enter the size in GiB, "
         "or choose a weight type to see what it would take.",
-        ja="このチェックポイントは一部の層だけ量子化されており、どの層かがここでは分かりません。"
+        ja="このチェックポイントは一部のレイヤーだけ量子化されており、どのレイヤーかがここでは分かりません。"
         "大きさを GiB で入力するか、重みの型を選んで試算してください。",
     ),
     "linear-unknown": Text(

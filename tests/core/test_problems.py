@@ -362,3 +362,16 @@ def test_one_problem_for_one_wrong_number(family: str, wrong: object) -> None:
         holder[name] = wrong
         found = problems_of(config)
         assert found == [json_path(path)] or (found == [] and wrong == 0), path
+
+
+def test_one_wrong_word_in_many_places_is_one_line() -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_config(
+            {**LLAMA, "num_hidden_layers": 40, "layer_types": ["full_attention"] * 3 + ["spiral"] * 32 + ["x"] * 5}
+        )
+    assert len(caught.value.problems) == 37
+    assert [line for line in caught.value.lines("en") if "@" in line] == [
+        "spiral is not a value that kvviz knows here @ $.layer_types[3] and 31 more",
+        "x is not a value that kvviz knows here @ $.layer_types[35] and 4 more",
+    ]
+    assert any(line.endswith("$.layer_types[3] ほか 31 か所") for line in caught.value.lines("ja"))

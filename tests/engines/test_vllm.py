@@ -303,6 +303,9 @@ class TestCacheTypes:
             (m.DEEPSEEK_V32, "blackwell-rtx", [*_PLAIN, "fp8_ds_mla"]),
             (m.DEEPSEEK_V32, "blackwell", [*_PLAIN, "fp8_ds_mla", "nvfp4_ds_mla"]),
             (m.DEEPSEEK_V32, "cdna3", _PLAIN),
+            (m.QWEN3_32B, "turing", ["fp16", "fp32", *_PER_HEAD[1:]]),
+            (m.QWEN3_32B, "ampere", [*_PLAIN, *_PER_HEAD[1:], "nvfp4"]),
+            (m.DEEPSEEK_R1, "ampere", _PLAIN[:3]),
         ],
     )
     def test_types_a_cache_has_no_form_of_name_those_it_has(

@@ -264,7 +264,7 @@ def _windowed(text: Fields, heads: Heads) -> LayerCache:
     longest = text.find("max_position_embeddings", term="max_context_tokens", high=MAX_TOKENS)
     limits = longest is None or tokens < longest
     if not limits:
-        text.note("window-not-a-limit", texts.WINDOW_NOT_A_LIMIT, window=tokens, longest=longest)
+        text.note("window-not-a-limit", texts.WINDOW_NOT_A_LIMIT, window=f"{tokens:,}", longest=f"{longest:,}")
     return SlidingWindow(
         kv_heads=heads.kv_heads,
         key_dim=heads.key_dim,

@@ -32,7 +32,7 @@ def read_bart(text: Fields, root: Fields) -> tuple[Layer, ...]:
         term="encoder_tokens",
         high=MAX_TOKENS,
     )
-    text.note("encoder-tokens-assumed", texts.ENCODER_TOKENS, tokens=tokens)
+    text.note("encoder-tokens-assumed", texts.ENCODER_TOKENS, tokens=f"{tokens:,}")
     return (_decoder_layer(Heads(kv_heads=heads, key_dim=dim, value_dim=dim), tokens),) * layers
 
 
@@ -44,7 +44,7 @@ def read_t5(text: Fields, root: Fields) -> tuple[Layer, ...]:
     tokens = text.find("n_positions", term="encoder_tokens", high=MAX_TOKENS) or text.derive(
         "encoder_tokens", T5_ENCODER_TOKENS, "the length T5 was trained with"
     )
-    text.note("encoder-tokens-assumed", texts.ENCODER_TOKENS, tokens=tokens)
+    text.note("encoder-tokens-assumed", texts.ENCODER_TOKENS, tokens=f"{tokens:,}")
     return (_decoder_layer(Heads(kv_heads=heads, key_dim=dim, value_dim=dim), tokens),) * layers
 
 
@@ -75,5 +75,5 @@ def _image_tokens(root: Fields) -> int:
     tiles = vision.need("max_num_tiles", high=MAX_LAYERS)
     tokens = ((image // patch) ** 2 + 1) * tiles
     how = f"((image_size / patch_size)² + 1) * max_num_tiles = (({image} / {patch})² + 1) * {tiles}"
-    vision.note("encoder-tokens-assumed", texts.ONE_IMAGE, tokens=tokens)
+    vision.note("encoder-tokens-assumed", texts.ONE_IMAGE, tokens=f"{tokens:,}")
     return vision.derive("encoder_tokens", tokens, how)
