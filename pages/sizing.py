@@ -60,16 +60,26 @@ if sizing is not None:
             st.caption(show.source_line(sizing, state.link(scenario), lang))
 
 if sizing is not None and not embedded:
-    layers, why, what_if, launch = st.tabs([text.LAYERS(lang), text.WHY(lang), text.WHAT_IF(lang), text.LAUNCH(lang)])
-    with layers:
-        browser.svg(layer_strip_svg(sizing, lang, columns=16 if phone else 32), key="layers")
-        show.table(layer_rows(sizing, lang), key="layers", lang=lang)
-    with why:
-        show.why_this_number(sizing, lang)
-    with what_if:
-        show.what_if(answered.levers, lang)
-    with launch:
-        show.launch_command(sizing, lang)
+    names = [t(lang) for t in (text.GROWTH_TAB, text.WHY, text.LAYERS, text.WHAT_IF, text.LAUNCH)]
+    # Only what is open is drawn: the page answers sooner.
+    tabs = st.tabs(names, default=text.LAYERS(lang), key=f"tabs_{lang}", on_change="rerun")
+    growth, why, layers, what_if, launch = tabs
+    if growth.open:
+        with growth:
+            show.growth_tab(sizing, lang)
+    if why.open:
+        with why:
+            show.why_this_number(sizing, lang)
+    if layers.open:
+        with layers:
+            browser.svg(layer_strip_svg(sizing, lang, columns=16 if phone else 32), key="layers")
+            show.table(layer_rows(sizing, lang), key="layers", lang=lang)
+    if what_if.open:
+        with what_if:
+            show.what_if(answered.levers, lang)
+    if launch.open:
+        with launch:
+            show.launch_command(sizing, lang)
     with st.expander(text.SHARE(lang), key="share", icon=":material/share:"):
         rows = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
         if sizing.budget is not None:

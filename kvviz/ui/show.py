@@ -7,6 +7,8 @@ from typing import Any
 import streamlit as st
 
 from kvviz import __version__, explain, export
+from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
+from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError
@@ -125,6 +127,17 @@ def fix_buttons(sizing: Sizing, possible: tuple[Lever, ...], lang: Lang) -> None
             st.button(text.UNDO(lang), key="undo_fix", icon=":material/undo:", type="tertiary", on_click=state.undo)
 
 
+def growth_tab(sizing: Sizing, lang: Lang) -> None:
+    """The same growth on logarithmic scales, and which lengths and numbers of requests fit together."""
+    if sizing.budget is not None:
+        st.markdown(f"**{text.FRONTIER(lang)}**")
+        figure = frontier_figure(sizing, lang)
+        chart(figure, frontier_rows(sizing, lang), alt=frontier_alt(sizing, lang), key="frontier", lang=lang)
+    st.markdown(f"**{text.SCALES(lang)}**")
+    figure = growth_figure(sizing, lang, log=True)
+    st.plotly_chart(figure, key="growth_log", config=_chart_config(), alt=growth_alt(sizing, lang))
+
+
 def what_if(possible: tuple[Lever, ...], lang: Lang) -> None:
     """Every lever with its effect and its cost."""
     st.table(
@@ -190,10 +203,13 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
 
 def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
     """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
-    # On a touch screen the mode bar is always there, on top of the chart.
-    config = PLOTLY_CONFIG | {"displayModeBar": False} if browser.is_phone() else PLOTLY_CONFIG
-    st.plotly_chart(figure, key=key, config=config, alt=alt)
+    st.plotly_chart(figure, key=key, config=_chart_config(), alt=alt)
     table(rows, key=key, lang=lang)
+
+
+def _chart_config() -> dict[str, Any]:
+    # On a touch screen the mode bar is always there, on top of the chart.
+    return PLOTLY_CONFIG | {"displayModeBar": False} if browser.is_phone() else PLOTLY_CONFIG
 
 
 def table(rows: Sequence[Mapping[str, Any]], *, key: str, lang: Lang) -> None:

@@ -14,7 +14,7 @@ from kvviz.links import pack_config
 from kvviz.resolve import resolve
 from kvviz.scenario import FIELDS, Scenario, to_query
 from kvviz.sizing import Sizing, size
-from kvviz.text import LANGUAGES, Lang, verdict
+from kvviz.text import LANGUAGES, Lang, Text, verdict
 from kvviz.text import sizing as text
 from kvviz.ui import show
 
@@ -238,6 +238,16 @@ def test_passages_and_users_change_what_is_asked() -> None:
     assert not app.error
     app.text_input(key="users").input("many").run()
     assert app.error
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("tab", [text.GROWTH_TAB, text.WHY, text.LAYERS, text.WHAT_IF, text.LAUNCH], ids=lambda t: t.en)
+@pytest.mark.parametrize("query", [{}, {"gpu": "none"}, {"model": "RWKV/rwkv-5-world-3b"}, {"users": "90"}], ids=str)
+def test_every_tab_opens(lang: Lang, tab: Text, query: dict[str, str]) -> None:
+    app = open_app(lang=lang, **query)
+    app.session_state[f"tabs_{lang}"] = tab(lang)
+    app.run()
+    assert not app.exception
 
 
 def test_typed_weights_belong_to_their_model() -> None:
