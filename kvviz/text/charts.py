@@ -26,9 +26,9 @@ BYTES_EACH = Text(en="Bytes per layer", ja="1 レイヤーのバイト")
 GIB_SUM = Text(en="GiB in all", ja="合計 GiB")
 
 BASIS = {
-    "exact": Text(en="exact", ja="計算値"),
+    "exact": Text(en="counted", ja="計算値"),
     "measured": Text(en="measured", ja="実測"),
-    "assumed": Text(en="assumed", ja="仮定"),
+    "assumed": Text(en="estimated", ja="推定"),
     "estimated": Text(en="estimated", ja="推定"),
 }
 YES = Text(en="yes", ja="はい")
@@ -41,7 +41,7 @@ WEIGHTS_OVER = Text(en="Weights too large by", ja="重みの超過")
 ACTIVATIONS = Text(en="Activations", ja="アクティベーション")
 ENGINE = Text(en="Engine", ja="エンジン")
 GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
-NON_TORCH = Text(en="Outside PyTorch", ja="PyTorch の外")
+NON_TORCH = Text(en="Outside PyTorch", ja="PyTorch 以外")
 RUN_TIME_SHORT = Text(en="Run time short", ja="実行時メモリの不足")
 OUTSIDE = Text(en="Outside the fraction", ja="エンジンが使わない領域")
 CACHE_NEEDED = Text(en="Cache needed", ja="必要なキャッシュ")
@@ -104,7 +104,7 @@ OUTSIDE_SOURCE = Text(
 
 LEDGER_ALT = Text(
     en="Memory of one {device}, {total}: {parts}. {verdict}",
-    ja="{device} 1 つのメモリ {total} の内訳：{parts}。{verdict}",
+    ja="{device} 1 基のメモリ {total} の内訳：{parts}。{verdict}",
 )
 PART_BYTES = Text(en="{label} {bytes}", ja="{label} {bytes}")
 PART_IN_BRACKETS = Text(en="{part} ({more})", ja="{part}（{more}）")
@@ -138,9 +138,9 @@ POOL_KEPT = Text(en="{pool} ({kept} of it kept free)", ja="{pool}（うち {kept
 VERDICT_ROOM = Text(en="The pool for the cache is {pool}.", ja="キャッシュ用のプールは {pool} です。")
 
 # Growth: cache against length.
-GROWTH_TITLE = Text(en="Cache on one GPU, {unit}", ja="GPU 1 つのキャッシュ（{unit}）")
+GROWTH_TITLE = Text(en="Cache on one GPU, {unit}", ja="GPU 1 基のキャッシュ（{unit}）")
 GROWTH_TITLE_CONTENT = Text(en="Cache content, whole model, {unit}", ja="実データ量、モデル全体（{unit}）")
-GROWTH_TITLE_LOG = Text(en="Cache on one GPU, logarithmic", ja="GPU 1 つのキャッシュ（対数目盛）")
+GROWTH_TITLE_LOG = Text(en="Cache on one GPU, logarithmic", ja="GPU 1 基のキャッシュ（対数目盛）")
 GROWTH_TITLE_CONTENT_LOG = Text(en="Cache content, whole model, logarithmic", ja="実データ量、モデル全体（対数目盛）")
 TOKENS_AXIS = Text(en="Tokens per request (input + output)", ja="リクエストあたりのトークン数（入力 + 出力）")
 HERE = Text(en="You are here:<br>{tokens}", ja="現在の設定：<br>{tokens}")
@@ -175,7 +175,7 @@ HOVER_TOKENS = Text(en="tokens", ja="トークン")
 
 GROWTH_ALT = Text(
     en="Cache on one GPU against tokens per request. {here} of {tokens}: {bytes}.",
-    ja="リクエストあたりのトークン数に対する GPU 1 つのキャッシュ。{tokens}では {here}で {bytes} です。",
+    ja="リクエストあたりのトークン数に対する GPU 1 基のキャッシュ。{tokens}では {here}で {bytes} です。",
 )
 GROWTH_ALT_CONTENT = Text(
     en="Cache content of the whole model against tokens per request. {here} of {tokens}: {bytes}.",

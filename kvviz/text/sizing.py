@@ -188,10 +188,10 @@ MODEL_NOT_BUNDLED = Text(
 )
 
 # Lengths and requests, from what people know
-PASSAGES = Text("Retrieved passages", "検索で加えるパッセージ数")
+PASSAGES = Text("Retrieved passages", "検索文書の数")
 PASSAGE_TOKENS = Text("Tokens each", "1 件のトークン数")
-ADD_PASSAGES = Text("Add retrieved passages", "検索パッセージを加える")
-PASSAGES_ADDED = Text("Retrieved: {passages} × {tokens}", "検索：{passages} × {tokens}")
+ADD_PASSAGES = Text("Add retrieved passages", "検索文書を加える")
+PASSAGES_ADDED = Text("Retrieved: {passages} × {tokens}", "検索文書：{passages} × {tokens}")
 PASSAGES_HELP = Text(
     "Retrieval (RAG) multiplies the input: a sizing done without it does not hold with it. 0: none.",
     "検索（RAG）を使うと入力が何倍にもなり、使わない前提の見積もりは成り立ちません。0 なら加えません。",

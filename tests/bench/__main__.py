@@ -1,5 +1,12 @@
-"""Run all benchmarks."""
+"""Run the core's benchmarks; with ``page`` the page's, which need a browser."""
+
+import sys
 
 from tests.bench import bench_core
 
-bench_core.main()
+if sys.argv[1:] == ["page"]:
+    from tests.bench import bench_page
+
+    bench_page.main()
+else:
+    bench_core.main()
