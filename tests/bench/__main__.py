@@ -1,12 +1,15 @@
-"""Run the core's benchmarks; with ``page`` the page's, which need a browser."""
+"""Run the core's benchmarks; with ``page`` those of the page, which need a browser."""
 
 import sys
 
 from tests.bench import bench_core
 
-if sys.argv[1:] == ["page"]:
-    from tests.bench import bench_page
+match sys.argv[1:]:
+    case []:
+        bench_core.main()
+    case ["page"]:
+        from tests.bench import bench_page
 
-    bench_page.main()
-else:
-    bench_core.main()
+        bench_page.main()
+    case _:
+        sys.exit("python -m tests.bench [page]")

@@ -30,7 +30,7 @@ TURNS = 20
 VISITORS = 10
 THINKS_S = 2.0
 """Between two changes of a visitor, from one start to the next, give or take a quarter."""
-ROUND_S = 6.0
+ROUND_S = 5.0
 ROUNDS = 2
 """Of all visitors, on each page."""
 
@@ -75,7 +75,7 @@ def _served(script: str) -> Iterator[Pair]:
 # --- a browser -------------------------------------------------------------------------------------------------------
 
 _WATCH = """() => {
-    const figures = () => [...document.querySelectorAll('[role="figure"]')];
+    const figures = () => document.querySelectorAll('[role="figure"]');
     const last = figures().length - 1, was = figures()[last].getAttribute('aria-label');
     const seen = window.seen = { begun: null, named: null, changed: null };
     // What a person does last: Enter in a text box, a press on an option.
@@ -110,7 +110,9 @@ def in_browser(both: Pair) -> list[tuple[str, Taken]]:
     with sync_playwright() as playwright:
         browser = find_browser(playwright)
         pages = [_open(browser, server) for server in both]
-        for turn in range(-2, TURNS):  # the first fill caches
+        for page in pages:
+            page.wait_for_function(_OPENED, polling=100)
+        for turn in range(-1, TURNS):  # the first fills caches
             for number, page in enumerate(pages):
                 named, changed = _type(page, str(6000 + 16 * turn))
                 if turn >= 0:
@@ -131,8 +133,7 @@ def in_browser(both: Pair) -> list[tuple[str, Taken]]:
 def _open(browser: Browser, server: Server) -> Page:
     width, height = DESKTOP
     page = browser.new_context(locale="en-US", viewport={"width": width, "height": height}).new_page()
-    page.goto(server.url)
-    page.wait_for_function(_OPENED, polling=100)
+    page.goto(server.url, wait_until="commit")
     return page
 
 
