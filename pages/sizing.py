@@ -13,7 +13,10 @@ lang = state.lang()
 phone = browser.is_phone()
 embedded = bool(st.context.is_embedded)
 answered = answer(*state.read())
-scenario, sizing = state.publish(answered.scenario), answered.sizing
+stands_in = "model" in answered.errors
+scenario, sizing = state.publish(answered.scenario, asked=not stands_in), answered.sizing
+if embedded and stands_in:  # a page that embeds one model must not show another
+    sizing = None
 
 # The answer comes first on a phone, with the controls folded under one line that says what they are set to.
 if embedded:
@@ -37,6 +40,8 @@ with top:
 
 if sizing is not None and not embedded:
     with top:
+        if stands_in:
+            show.stand_in(scenario, lang)
         show.answer(sizing, answered.notes, lang)
         if not phone:
             show.facts(sizing, lang)
@@ -80,11 +85,13 @@ if sizing is not None and not embedded:
     if launch.open:
         with launch:
             show.launch_command(sizing, lang)
-    with st.expander(text.SHARE(lang), key="share", icon=":material/share:"):
-        rows = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
-        if sizing.budget is not None:
-            rows = {text.LEDGER(lang): ledger_rows(sizing, lang), **rows}
-        show.share(sizing, rows, lang)
+    share = st.expander(text.SHARE(lang), key="share", icon=":material/share:", on_change="rerun")
+    if share.open:
+        with share:
+            rows = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
+            if sizing.budget is not None:
+                rows = {text.LEDGER(lang): ledger_rows(sizing, lang), **rows}
+            show.share(sizing, rows, lang)
     if phone:  # whoever types sees what comes of it
         with st.bottom:
             show.verdict(sizing, lang)

@@ -349,9 +349,10 @@ def _mark_break(figure: go.Figure, middle: float, gap: float) -> None:
 
 
 def _value(segment: Segment, lang: Lang) -> str:
-    """The bytes; run time says with them that it is an estimate."""
+    """The bytes; what rests on an estimate of its own says so with them."""
     value = format_bytes(segment.value_bytes)
-    return text.ESTIMATED(lang, bytes=value) if segment.role in ("activations", "overhead") else value
+    estimated = segment.basis == "assumed" and segment.role in ("activations", "overhead", "weights")
+    return text.ESTIMATED(lang, bytes=value) if estimated else value
 
 
 def _short(sizing: Sizing, budget: Budget, lang: Lang) -> str:

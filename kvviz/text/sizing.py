@@ -105,6 +105,10 @@ NO_SUCH_LANGUAGE = Text(
     "lang: kvviz speaks en and ja, not “{shown}”; {used} is used.",
     "lang: 使える言語は en と ja です（入力値：「{shown}」）。{used} を使います。",
 )
+STANDS_IN = Text(
+    "This is the answer for {model}, because the model asked for could not be read.",
+    "指定のモデルを読み込めなかったため、{model} の結果を表示しています。",
+)
 VERBATIM = Text("{message}", "{message}")
 HUB_HITS = Text("On the Hub", "Hub の検索結果")
 TOKEN = Text("Token for this model", "このモデルのトークン")
@@ -180,11 +184,6 @@ FOOTER = Text(
 SOURCE_LINE = Text(
     "{answer} · {model}, {gpus} × {gpu}, {tokens} tokens · [kvviz {version}]({link})",
     "{answer} · {model}、{gpus} × {gpu}、{tokens} トークン · [kvviz {version}]({link})",
-)
-MODEL_NOT_BUNDLED = Text(
-    "model “{model}” is not bundled; {used} is shown. Pick another or paste its config.json.",
-    "モデル「{model}」は同梱されていないため、{used} を表示しています。"
-    "別のモデルを選ぶか、config.json を貼り付けてください。",
 )
 
 # Lengths and requests, from what people know

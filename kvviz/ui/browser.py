@@ -14,9 +14,15 @@ PHONE = "(max-width: 900px), (max-height: 500px) and (pointer: coarse)"
 
 _JS = """
 export default function ({ data, setStateValue }) {
-  if (data.query && window.location.search !== "?" + data.query) {
-    const { pathname, hash } = window.location;
-    window.history.replaceState(window.history.state, "", pathname + "?" + data.query + hash);
+  if (data.query) {
+    const { pathname, search, hash } = window.location;
+    // What makes it an embedded page is Streamlit's, and must stay.
+    const embedding = new URLSearchParams(search);
+    for (const name of [...embedding.keys()]) {
+      if (!name.startsWith("embed")) embedding.delete(name);
+    }
+    const wanted = "?" + [data.query, embedding.toString()].filter(Boolean).join("&");
+    if (search !== wanted) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
   }
   document.documentElement.lang = data.lang;
   // A phone's keyboard must push up the verdict at the bottom, not cover it.

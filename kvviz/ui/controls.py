@@ -62,7 +62,7 @@ def seven(answered: Answer, lang: Lang) -> None:
     st.caption(text.TOKENS_SUM(lang, **{name: format_count(count) for name, count in lengths.items()}))
     left, right = _pair()
     with left:
-        _typed("sequences", lang, text.SEQUENCES_HELP)
+        _typed("sequences", lang, text.SEQUENCES_HELP, disabled=scenario.from_users is not None)
     with right:
         _chosen("kv_dtype", _kv_dtypes(answered), lang, text.KV_DTYPE_HELP)
     _errors(answered, lang, "sequences", "kv_dtype")
@@ -178,12 +178,13 @@ def _pair(widths: list[int] | int = 2) -> list[DeltaGenerator]:
     return st.columns(widths, vertical_alignment="bottom")
 
 
-def _typed(field: str, lang: Lang, explained: Text) -> None:
+def _typed(field: str, lang: Lang, explained: Text, *, disabled: bool = False) -> None:
     st.text_input(
         text.LABELS[field](lang),
         key=field,
         help=explained(lang),
         placeholder=text.AUTO(lang) if field in OPTIONAL else None,
+        disabled=disabled,
         persist_state="session",
     )
 

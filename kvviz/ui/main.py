@@ -38,4 +38,6 @@ page.run()
 
 if not st.context.is_embedded:
     st.caption(text.FOOTER(lang, version=__version__, engine=f"vLLM {vllm.VERSION}"))
-browser.sync(state.query(state.published()), lang)
+shown = state.published()
+# A model that could not be read stays in the address: reloading tries again.
+browser.sync(state.query(shown) if shown is not None else "", lang)

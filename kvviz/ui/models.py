@@ -76,7 +76,7 @@ def ask_hub(typed: str, *, token: str | None = None) -> str | None:
 def problem(typed: str) -> Message:
     """Why ``typed`` is not the model."""
     asked, error = st.session_state.get("model_problem") or ("", None)
-    if error is not None and asked == typed:
+    if error is not None and typed in (asked, asked.partition("@")[0]):
         return Message(text.VERBATIM, {"message": error.message})
     near = ", ".join(catalogue.search(typed)[:3]) or text.NOTHING_NEAR
     return Message(text.NOT_BUNDLED, {"model": typed, "near": near})

@@ -50,6 +50,11 @@ def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
             st.warning(plain(note.message(lang)), icon=":material/warning:")
 
 
+def stand_in(scenario: Scenario, lang: Lang) -> None:
+    """That the answer is for another model than the one asked for."""
+    st.warning(plain(text.STANDS_IN(lang, model=scenario.model)), icon=":material/warning:")
+
+
 def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
     """Verdict mark, the head of the sentence with its number, and the rest of it."""
     said = answer_in_words(sizing, lang)
@@ -149,6 +154,7 @@ def what_if(possible: tuple[Lever, ...], lang: Lang) -> None:
                 text.WHAT_IF_COST(lang): plain(lever.cost(lang)),
             }
             for lever in possible
+            if lever.more_requests != 0
         ],
         border="horizontal",
     )

@@ -45,18 +45,16 @@ def begin() -> None:
             messages.append(error.message)
             scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
     st.session_state["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
+    linked_model, linked_revision = scenario.model, scenario.revision
     if not models.known(scenario.model):
         # A link pins the commit it was computed from.
         asked = f"{scenario.model}@{scenario.revision}" if scenario.revision else scenario.model
         found = models.ask_hub(asked) if "/" in asked else None
-        if found is None:
-            messages.append(models.problem(asked))
-            scenario = scenario.with_changes(model=Scenario().model, revision="")
-        else:
-            scenario = scenario.with_changes(model=found, revision=scenario.revision)
+        scenario = scenario.with_changes(model=found or Scenario().model, revision=scenario.revision if found else "")
+        linked_model = found or linked_model
     st.session_state["rejected"] = messages
     st.session_state["opened"] = scenario
-    st.session_state["linked_revision"] = (scenario.model, scenario.revision)
+    st.session_state["linked_revision"] = (linked_model, linked_revision)
     linked = st.query_params.get("lang")
     preferred = (st.context.locale or "en")[:2]
     fallback = preferred if preferred in LANGUAGES else LANGUAGES[0]
@@ -64,6 +62,7 @@ def begin() -> None:
         messages.append(Message(text.NO_SUCH_LANGUAGE, {"shown": linked[:12], "used": fallback}))
     st.session_state["lang"] = linked if linked in LANGUAGES else fallback
     put(scenario)
+    st.session_state["model"] = linked_model  # what the link says stays in the box, with the message beside it
 
 
 def lang() -> Lang:
@@ -95,6 +94,9 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
             errors[name] = models.problem(changed.model)
             continue
         scenario = changed
+    if scenario.from_users:  # the box shows what it comes to
+        scenario = scenario.with_changes(sequences=scenario.requests)
+        st.session_state["sequences"] = f"{scenario.requests:,}"
     config = st.session_state["pasted"].get(scenario.model, "")
     linked_model, revision = st.session_state["linked_revision"]
     scenario = scenario.with_changes(config=config, revision=revision if scenario.model == linked_model else "")
@@ -184,15 +186,18 @@ def use_pasted_config() -> None:
     st.toast(text.PASTE_DONE(lang(), name=name))
 
 
-def publish(scenario: Scenario) -> Scenario:
-    """Say which scenario the page shows, its revision filled in: the address bar will say so too."""
-    st.session_state["published"] = scenario
+def publish(scenario: Scenario, *, asked: bool = True) -> Scenario:
+    """Say which scenario the page shows, its revision filled in: the address bar will say so too.
+
+    Not ``asked``: another model stands in for the one that was, so the address stays as it is.
+    """
+    st.session_state["published"] = scenario if asked else None
     return scenario
 
 
-def published() -> Scenario:
-    """What the page shows, or what it was asked to show where it could not."""
-    scenario: Scenario = st.session_state.pop("published", st.session_state["valid"])
+def published() -> Scenario | None:
+    """What the page shows; None where the address must not follow."""
+    scenario: Scenario | None = st.session_state.pop("published", st.session_state["valid"])
     return scenario
 
 

@@ -5,7 +5,7 @@ import pytest
 from kvviz.scenario import Scenario
 from kvviz.ui import models
 from tests.hub.standin import GOOD_TOKEN, StandIn, commit_of
-from tests.ui.test_sizing_page import link, open_app, sentence
+from tests.ui.test_sizing_page import errors, link, open_app, sentence
 
 RENAMED = "new-owner/renamed"
 
@@ -41,10 +41,12 @@ def test_weights_come_from_the_hub() -> None:
 )
 def test_what_the_hub_cannot_give_is_told_and_the_page_answers(model: str, said: str) -> None:
     app = open_app(model=model)
-    told = "".join(w.value for w in app.warning).replace("\\", "")
+    told = errors(app).replace("\\", "")
     assert said in told
     assert "config.json" in told  # the other ways are offered
     assert sentence(app)
+    assert app.selectbox(key="model").value == model  # stays in the box
+    assert any(Scenario().model in w.value.replace("\\", "") for w in app.warning)  # whose answer it is
     assert link(app)["model"] == Scenario().model
 
 

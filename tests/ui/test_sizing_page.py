@@ -28,6 +28,7 @@ def open_app(**query: str) -> AppTest:
     app = AppTest.from_file(str(MAIN), default_timeout=30)
     for name, value in query.items():
         app.query_params[name] = value
+    app.session_state["share"] = True  # opened
     app.run()
     assert not app.exception
     return app
