@@ -434,8 +434,12 @@ def _asked(
             total=format_count(scenario.input_tokens),
         )
     if users := scenario.from_users:
-        values = {"requests": format_count(users.requests), "sequences": format_count(scenario.sequences)}
-        note("requests-from-users", text.FROM_USERS, formula=users.formula, **values)
+        said = Message(text.FROM_USERS, {"formula": users.formula, "requests": format_count(users.requests)})
+        if scenario.sequences == users.requests:
+            notes.append(Note(code="requests-from-users", message=said))
+        else:
+            sequences = format_count(scenario.sequences)
+            note("requests-from-users", text.FROM_USERS_INSTEAD, said=said, sequences=sequences)
     if budget and scenario.headroom:
         note(
             "headroom",

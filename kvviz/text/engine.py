@@ -194,9 +194,13 @@ PASSAGES = Text(
 )
 FROM_USERS = Text(
     "{requests} requests in flight come from the users: {formula}, rounded up. That is the average while all of them "
-    "are at work; bursts go above it. The number of requests given, {sequences}, is not used.",
+    "are at work; bursts go above it.",
     "同時リクエスト数 {requests} 件は利用者数から求めました（{formula}、端数切り上げ）。"
-    "全員が利用しているときの平均で、集中すればこれを超えます。指定されたリクエスト数 {sequences} は使いません。",
+    "全員が利用しているときの平均で、集中すればこれを超えます。",
+)
+FROM_USERS_INSTEAD = Text(
+    "{said} The number of requests given, {sequences}, is not used.",
+    "{said}指定されたリクエスト数 {sequences} は使いません。",
 )
 HEADROOM = Text(
     "{share} of the pool is kept free ({kept} of {pool} per GPU): what fits is counted on the rest.",

@@ -142,15 +142,15 @@ FACT_AT_ONCE_HELP = Text(
     "Counted: what the engine is sure of when every request has this length. Held: what fits while all of them decode.",
     "計上：全リクエストがこの長さのときにエンジンが保証する数。保持：すべてがデコード中のときに収まる数。",
 )
-FACT_HELD = Text("{held} held in steady decode", "定常デコード時は {held}")
+FACT_HELD = Text("{held} held in steady decode", "デコード中は {held}")
 FACT_REQUEST = Text("Per request", "1 リクエストあたり")
-FACT_REQUEST_GPU = Text("Per request, on each GPU", "1 リクエストあたり（各 GPU）")
+FACT_REQUEST_GPU = Text("Per request, on each GPU", "1 件あたり（各 GPU）")
 FACT_REQUEST_HELP = Text(
     "What the engine counts one request of this length as, on one GPU.",
     "この長さの 1 リクエストを、GPU 1 基でエンジンが計上する量です。",
 )
 FACT_CONTENT = Text("content {bytes}", "実データ量 {bytes}")
-FACT_CONTENT_WHOLE = Text("content {bytes}, whole model", "実データ量 {bytes}（モデル全体）")
+FACT_CONTENT_WHOLE = Text("content {bytes}, whole model", "実データ量 {bytes}（全体）")
 FACT_SPARE = Text("Spare per GPU", "GPU あたりの余裕")
 FACT_SHORT = Text("Short per GPU", "GPU あたりの不足")
 FACT_LACKING_HELP = Text(
