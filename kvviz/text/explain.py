@@ -26,7 +26,6 @@ COMPRESSED = Text(
 COMPRESSED_WINDOW = Text(
     "Packed window of {limit} tokens × {layers}", "圧縮ウィンドウ {limit} トークン × {layers} レイヤー"
 )
-NOTHING = Text("{layers} layers that store nothing", "何も保存しない {layers} レイヤー")
 
 
 COLUMN_WHAT = Text("What", "内訳")

@@ -169,7 +169,6 @@ SCALES = Text("Growth, logarithmic", "増え方（対数）")
 LAYERS = Text("Layers", "レイヤー")
 WHY = Text("Why this number", "この数値の理由")
 AS_TABLE = Text("As a table", "表で見る")
-LINK = Text("Link to this answer", "この結果へのリンク")
 LINK_HELP = Text(
     "Opens exactly this, with every setting written out. Embed it with &embed=true.",
     "すべての設定を含み、同じ結果が開きます。&embed=true を付けると埋め込めます。",
@@ -231,7 +230,6 @@ MEASURED_HELP = Text(
 )
 
 # Fixes, what if, launch, share
-FIXES = Text("What would help", "対処の候補")
 UNDO = Text("Undo", "元に戻す")
 WHAT_IF = Text("What if", "変えてみる")
 WHAT_IF_CHANGE = Text("Change", "変更")

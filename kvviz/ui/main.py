@@ -1,10 +1,6 @@
 """The app: navigation, language, and what every page shares."""
 
-import os
 from pathlib import Path
-
-# The Hub client reads this when it is first imported.
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 import streamlit as st
 
