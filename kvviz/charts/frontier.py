@@ -11,7 +11,7 @@ from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest, need_bytes
 from kvviz.charts.labels import LINE_HEIGHT, text_width
 from kvviz.charts.ledger import LEGEND_FONT
-from kvviz.charts.style import LABEL, RULE, lay_out
+from kvviz.charts.style import LABEL, RULE, Drawing
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.engines.vllm import VllmPlan
 from kvviz.sizing import Budget, Sizing
@@ -101,13 +101,13 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
     ``sizing.budget`` must be there: without a GPU or weights there is no room to compare with.
     """
     f = frontier(sizing)
-    figure = go.Figure()
+    drawing = Drawing()
     across = _edges(f.start_tokens, f.end_tokens, _COLUMNS)
     up = _edges(0.8, f.top_requests, _ROWS)
     plan, budget = _known(sizing)
     needs = _needs(sizing, across, up)
     shares = [[blocks / budget.usable_blocks if budget.usable_blocks else inf for blocks in row] for row in needs]
-    figure.add_heatmap(
+    drawing.heatmap(
         x=across,
         y=up,
         z=[[_band(share) for share in row] for row in shares],
@@ -126,7 +126,7 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
         meta="shares",
     )
     for place, (upper, colour) in enumerate(BANDS):
-        figure.add_scatter(
+        drawing.scatter(
             x=[None],
             y=[None],
             mode="markers",
@@ -141,7 +141,7 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
     # White on black in the chart, grey in the legend, which has the page behind it.
     for width, colour in () if not line else ((6, "#262626"), (3, "#FFFFFF"), (4, RULE)):
         named = colour == RULE
-        figure.add_scatter(
+        drawing.scatter(
             x=[None] if named else [n for n, _ in line],
             y=[None] if named else [fit for _, fit in line],
             mode="lines",
@@ -151,14 +151,26 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             hoverinfo="skip",
             meta={6: "frontier-edge", 3: "frontier", 4: "named"}[width],
         )
-    _mark_here(figure, sizing, f, lang)
+    _mark_here(drawing, sizing, f, lang)
     limit = sizing.architecture.max_context_tokens
     if limit is not None and f.start_tokens < limit < f.end_tokens:
-        figure.add_vline(x=limit, line={"color": RULE, "width": 2, "dash": "dash"}, showlegend=True)
-        figure.layout.shapes[-1].name = text.MODEL_MAXIMUM(lang, tokens=format_count(limit))
+        drawing.line(
+            x0=limit,
+            x1=limit,
+            y0=0,
+            y1=1,
+            yref="y domain",
+            line={"color": RULE, "width": 2, "dash": "dash"},
+            showlegend=True,
+            name=text.MODEL_MAXIMUM(lang, tokens=format_count(limit)),
+        )
 
-    lay_out(figure, height=HEIGHT, top=36)
-    figure.update_layout(
+    drawing.title(text.FRONTIER_TITLE(lang))
+    marks, counts = words.powers(f.start_tokens, f.end_tokens), _decades(f.top_requests)
+    return drawing.figure(
+        height=HEIGHT,
+        top=36,
+        hovermode="closest",
         legend={
             "entrywidth": _LEGEND_WIDTH,
             "font": {"size": LEGEND_FONT},
@@ -167,36 +179,22 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
                 "side": "top",
             },
         },
-        hovermode="closest",
+        xaxis={
+            "type": "log",
+            "range": [log10(f.start_tokens), log10(f.end_tokens)],
+            "tickvals": marks,
+            "ticktext": [words.short(n) for n in marks],
+            "title": {"text": text.TOKENS_AXIS(lang), "standoff": 6},
+            "showgrid": False,
+        },
+        yaxis={
+            "type": "log",
+            "range": [log10(0.8), log10(f.top_requests)],
+            "tickvals": counts,
+            "ticktext": [format_count(n) for n in counts],
+            "showgrid": False,
+        },
     )
-    figure.update_xaxes(
-        type="log",
-        range=[log10(f.start_tokens), log10(f.end_tokens)],
-        tickvals=(marks := words.powers(f.start_tokens, f.end_tokens)),
-        ticktext=[words.short(n) for n in marks],
-        title={"text": text.TOKENS_AXIS(lang), "standoff": 6},
-        showgrid=False,
-    )
-    counts = _decades(f.top_requests)
-    figure.update_yaxes(
-        type="log",
-        range=[log10(0.8), log10(f.top_requests)],
-        tickvals=counts,
-        ticktext=[format_count(n) for n in counts],
-        showgrid=False,
-    )
-    figure.add_annotation(
-        text=text.FRONTIER_TITLE(lang),
-        x=0,
-        xref="paper",
-        xanchor="left",
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        yshift=10,
-        showarrow=False,
-    )
-    return figure
 
 
 def frontier_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
@@ -289,7 +287,7 @@ def _lengths(sizing: Sizing, f: Frontier) -> list[int]:
     return sorted({sizing.tokens, *words.powers(f.start_tokens, f.end_tokens, most=8)})
 
 
-def _mark_here(figure: go.Figure, sizing: Sizing, f: Frontier, lang: Lang) -> None:
+def _mark_here(drawing: Drawing, sizing: Sizing, f: Frontier, lang: Lang) -> None:
     """The scenario's length and requests, and how many of that length fit."""
     requests, fit = sizing.scenario.requests, requests_that_fit(sizing, sizing.tokens)
     share = log2(sizing.tokens / f.start_tokens) / log2(f.end_tokens / f.start_tokens)
@@ -303,7 +301,7 @@ def _mark_here(figure: go.Figure, sizing: Sizing, f: Frontier, lang: Lang) -> No
     fits = requests <= fit
     left = share >= wide if fits else 1 - share < wide
     below = height >= tall if fits else 1 - height < tall
-    figure.add_scatter(
+    drawing.scatter(
         x=[sizing.tokens],
         y=[requests],
         mode="markers",
@@ -313,7 +311,7 @@ def _mark_here(figure: go.Figure, sizing: Sizing, f: Frontier, lang: Lang) -> No
         cliponaxis=False,
         meta="here",
     )
-    figure.add_annotation(
+    drawing.label(
         x=share,
         xref="paper",
         y=height,
@@ -322,7 +320,6 @@ def _mark_here(figure: go.Figure, sizing: Sizing, f: Frontier, lang: Lang) -> No
         yanchor="top" if below else "bottom",
         yshift=-_APART if below else _APART,
         align="left",
-        showarrow=False,
         text=said,
         **LABEL,
     )

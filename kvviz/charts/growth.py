@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest, need_bytes
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
-from kvviz.charts.style import COLOURS, RULE, lay_out
+from kvviz.charts.style import COLOURS, RULE, Drawing
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
@@ -122,17 +122,17 @@ def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure
     here_bytes = g.need_bytes(g.asked.per_engine, sizing.tokens)
     scale, weights_in_sight = _scale(g, here_bytes, log=log)
 
-    figure = go.Figure()
+    drawing = Drawing()
     if g.usable_bytes is not None:
-        _level(figure, g, g.usable_bytes, RULE, "solid", _capacity_name(sizing, g.usable_bytes, lang), width=2)
+        _level(drawing, g, g.usable_bytes, RULE, "solid", _capacity_name(sizing, g.usable_bytes, lang), width=2)
     if g.weights_bytes is not None:
         name = _weights_name(g, weights_in_sight, lang)
-        _level(figure, g, g.weights_bytes, COLOURS["weights"], "dashdot", name, width=3, drawn=weights_in_sight)
+        _level(drawing, g, g.weights_bytes, COLOURS["weights"], "dashdot", name, width=3, drawn=weights_in_sight)
     styles = iter(("dash", "dot"))
     for one in g.lines:
         mine = one is g.asked
         line_bytes = [g.need_bytes(one.per_engine, n) for n in g.points]
-        figure.add_scatter(
+        drawing.scatter(
             x=list(g.points),
             y=[float(count) / GIB for count in line_bytes],
             customdata=[format_bytes(count) for count in line_bytes],
@@ -147,37 +147,30 @@ def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure
             meta=f"requests-{one.requests}",
         )
     room = _room(sizing, g, scale, weights_in_sight)
-    _mark_leaving(figure, room, scale)
+    _mark_leaving(drawing, room, scale)
     if sizing.scenario.typical_tokens != sizing.tokens:
-        _mark_typical(figure, sizing, g, room, scale, lang)
-    _mark_crossings(figure, g, room, scale)
-    _mark_here(figure, sizing, room, scale, here_bytes, lang)
-    _shade_beyond(figure, sizing, g, lang)
+        _mark_typical(drawing, sizing, g, room, scale, lang)
+    _mark_crossings(drawing, g, room, scale)
+    _mark_here(drawing, sizing, room, scale, here_bytes, lang)
+    _shade_beyond(drawing, sizing, g, lang)
 
-    lay_out(figure, height=HEIGHT, top=36)
-    figure.update_layout(hovermode="x unified", legend={"entrywidth": 285})
-    figure.update_xaxes(
-        title={"text": text.TOKENS_AXIS(lang), "standoff": 6},
-        unifiedhovertitle={"text": f"%{{x:,d}} {text.HOVER_TOKENS(lang)}"},
-        **_tokens_axis(scale),
-    )
     bytes_axis, unit = _bytes_axis(scale)
-    figure.update_yaxes(**bytes_axis)
     title = text.GROWTH_TITLE if g.counted else text.GROWTH_TITLE_CONTENT
     if unit is None:
         title = text.GROWTH_TITLE_LOG if g.counted else text.GROWTH_TITLE_CONTENT_LOG
-    figure.add_annotation(
-        text=title(lang, unit=unit),
-        x=0,
-        xref="paper",
-        xanchor="left",
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        yshift=10,
-        showarrow=False,
+    drawing.title(title(lang, unit=unit))
+    return drawing.figure(
+        height=HEIGHT,
+        top=36,
+        hovermode="x unified",
+        legend={"entrywidth": 285},
+        xaxis={
+            "title": {"text": text.TOKENS_AXIS(lang), "standoff": 6},
+            "unifiedhovertitle": {"text": f"%{{x:,d}} {text.HOVER_TOKENS(lang)}"},
+            **_tokens_axis(scale),
+        },
+        yaxis=bytes_axis,
     )
-    return figure
 
 
 def growth_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
@@ -331,7 +324,7 @@ def _bytes_axis(scale: _Scale) -> tuple[dict[str, Any], str | None]:
 
 
 def _level(
-    figure: go.Figure,
+    drawing: Drawing,
     g: Growth,
     level_bytes: int,
     colour: str,
@@ -341,7 +334,7 @@ def _level(
     width: int,
     drawn: bool = True,
 ) -> None:
-    figure.add_scatter(
+    drawing.scatter(
         x=[g.start_tokens, g.end_tokens],
         y=[level_bytes / GIB if drawn else None] * 2,
         mode="lines",
@@ -364,14 +357,14 @@ def _room(sizing: Sizing, g: Growth, scale: _Scale, weights_in_sight: bool) -> R
     )
 
 
-def _mark_leaving(figure: go.Figure, room: Room, scale: _Scale) -> None:
+def _mark_leaving(drawing: Drawing, room: Room, scale: _Scale) -> None:
     """An arrow where a line leaves the chart through the top."""
     for heights in room.rising:
         share = room.leaves(heights)
         if share is None:
             continue
         room.take(share, 1.0, width=14, height=12, place="bottom center", apart=0)
-        figure.add_scatter(
+        drawing.scatter(
             x=[scale.tokens_at(share)],
             y=[float(scale.top_bytes) / GIB],
             mode="markers",
@@ -383,7 +376,7 @@ def _mark_leaving(figure: go.Figure, room: Room, scale: _Scale) -> None:
         )
 
 
-def _mark_crossings(figure: go.Figure, g: Growth, room: Room, scale: _Scale) -> None:
+def _mark_crossings(drawing: Drawing, g: Growth, room: Room, scale: _Scale) -> None:
     """A dot where a line meets the pool, with the length if there is room for the number."""
     if not g.usable_bytes:
         return
@@ -395,7 +388,7 @@ def _mark_crossings(figure: go.Figure, g: Growth, room: Room, scale: _Scale) -> 
         number = format_count(tokens)
         share = scale.across(tokens)
         place = room.place(share, height, width=text_width(number), height=LINE_HEIGHT, among=PLACES, apart=7)
-        figure.add_scatter(
+        drawing.scatter(
             x=[tokens],
             y=[g.usable_bytes / GIB],
             mode="markers+text" if place else "markers",
@@ -409,14 +402,14 @@ def _mark_crossings(figure: go.Figure, g: Growth, room: Room, scale: _Scale) -> 
         )
 
 
-def _mark_typical(figure: go.Figure, sizing: Sizing, g: Growth, room: Room, scale: _Scale, lang: Lang) -> None:
+def _mark_typical(drawing: Drawing, sizing: Sizing, g: Growth, room: Room, scale: _Scale, lang: Lang) -> None:
     """A small marker on the scenario's own line, where its requests have a typical length."""
     tokens = sizing.scenario.typical_tokens
     count = g.need_bytes(g.asked.per_engine, tokens)
     if count > scale.top_bytes or tokens < g.start_tokens:
         return
     room.take(scale.across(tokens), scale.up(count), width=10, height=10, place="middle center", apart=0)
-    figure.add_scatter(
+    drawing.scatter(
         x=[tokens],
         y=[float(count) / GIB],
         mode="markers",
@@ -428,7 +421,7 @@ def _mark_typical(figure: go.Figure, sizing: Sizing, g: Growth, room: Room, scal
     )
 
 
-def _mark_here(figure: go.Figure, sizing: Sizing, room: Room, scale: _Scale, here_bytes: Fraction, lang: Lang) -> None:
+def _mark_here(drawing: Drawing, sizing: Sizing, room: Room, scale: _Scale, here_bytes: Fraction, lang: Lang) -> None:
     """The scenario's length and need; at the upper edge where the need lies above it."""
     above = here_bytes > scale.top_bytes
     share, height = scale.across(sizing.tokens), min(1.0, scale.up(here_bytes))
@@ -438,8 +431,7 @@ def _mark_here(figure: go.Figure, sizing: Sizing, room: Room, scale: _Scale, her
     )
     lines = said.split("<br>")
     side, foot = room.beside(share, width=max(map(text_width, lines)), height=LINE_HEIGHT * len(lines), apart=7)
-    figure.add_shape(
-        type="line",
+    drawing.line(
         x0=sizing.tokens,
         x1=sizing.tokens,
         y0=0,
@@ -447,7 +439,7 @@ def _mark_here(figure: go.Figure, sizing: Sizing, room: Room, scale: _Scale, her
         yref="paper",
         line={"color": RULE, "width": 1, "dash": "dot"},
     )
-    figure.add_annotation(
+    drawing.label(
         x=share,
         xref="paper",
         y=foot,
@@ -456,11 +448,10 @@ def _mark_here(figure: go.Figure, sizing: Sizing, room: Room, scale: _Scale, her
         yanchor="bottom",
         align="left" if side == "right" else "right",
         xshift=6 if side == "right" else -6,
-        showarrow=False,
         borderpad=0,
         text=said,
     )
-    figure.add_scatter(
+    drawing.scatter(
         x=[sizing.tokens],
         y=[float(min(here_bytes, scale.top_bytes)) / GIB],
         mode="markers",
@@ -477,16 +468,16 @@ def _mark_here(figure: go.Figure, sizing: Sizing, room: Room, scale: _Scale, her
     )
 
 
-def _shade_beyond(figure: go.Figure, sizing: Sizing, g: Growth, lang: Lang) -> None:
+def _shade_beyond(drawing: Drawing, sizing: Sizing, g: Growth, lang: Lang) -> None:
     limit = sizing.architecture.max_context_tokens
     if limit is None or limit >= g.end_tokens:
         return
-    figure.add_vrect(
-        x0=limit,
-        x1=g.end_tokens,
+    drawing.band(
+        limit,
+        g.end_tokens,
         fillcolor=RULE,
         opacity=0.18,
-        line_width=0,
+        line={"width": 0},
         layer="below",
         showlegend=True,
         name=text.BEYOND(lang, tokens=words.tokens(limit, lang)),

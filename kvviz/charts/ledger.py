@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 import plotly.graph_objects as go
 
 from kvviz.charts import words
-from kvviz.charts.style import LABEL, RULE, Role, fill, hollow, lay_out
+from kvviz.charts.style import LABEL, RULE, Drawing, Role, fill, hollow
 from kvviz.charts.words import tick, ticks
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.estimate import Basis, Estimate
@@ -176,15 +176,15 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
     shrunk = min(1.0, card / lacking) if lacking else 1.0
     longest = max(beyond, key=lambda s: s.value_bytes, default=None)
     total = card + lacking * shrunk
-    figure = go.Figure()
+    drawing = Drawing()
     start = 0.0
     for segment in segments:
         width = segment.value_bytes / GIB * (1.0 if segment.on_gpu else shrunk)
         broken = shrunk < 1 and segment is longest
         gap = _BREAK_FRACTION * card if broken else 0.0
-        _bar(figure, segment, (width - gap) / (2 if broken else 1), lang)
+        _bar(drawing, segment, (width - gap) / (2 if broken else 1), lang)
         if broken:
-            figure.add_bar(
+            drawing.bar(
                 x=[gap],
                 y=[""],
                 orientation="h",
@@ -194,36 +194,25 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
                 showlegend=False,
                 meta="break",
             )
-            _bar(figure, segment, (width - gap) / 2, lang, again=True)
-            _mark_break(figure, start + width / 2, gap)
+            _bar(drawing, segment, (width - gap) / 2, lang, again=True)
+            _mark_break(drawing, start + width / 2, gap)
         elif width >= _INSIDE_FRACTION * total and (segment.on_gpu or shrunk == 1):
-            figure.add_annotation(
-                x=start + width / 2, y=0, showarrow=False, text=format_bytes(segment.value_bytes), **LABEL
-            )
+            drawing.label(x=start + width / 2, y=0, text=format_bytes(segment.value_bytes), **LABEL)
         start += width
-    rows = -(-sum(bool(bar.showlegend) for bar in figure.data) // 2)  # of the legend, on a phone
+    rows = -(-sum(bar["showlegend"] for bar in drawing.traces) // 2)  # of the legend, on a phone
     height = HEIGHT + _LEGEND_ROW * max(0, rows - _LEGEND_ROWS)
-    lay_out(figure, height=height, top=46 if beyond else 28)
-    figure.update_layout(barmode="stack", bargap=0, legend={"entrywidth": LEGEND_WIDTH, "font": {"size": LEGEND_FONT}})
     values = ticks(total) if shrunk == 1 else ticks(card, most=3)
-    figure.update_xaxes(
-        range=[0, total],
-        tickvals=values,
-        ticktext=[f"{tick(value)} GiB" if value else "0" for value in values],
-    )
-    figure.update_yaxes(visible=False, range=[-0.5, 0.5])
-    figure.add_shape(type="line", x0=card, x1=card, y0=0, y1=1.06, yref="paper", line={"color": RULE, "width": 2})
-    figure.add_annotation(
+    drawing.line(x0=card, x1=card, y0=0, y1=1.06, yref="paper", line={"color": RULE, "width": 2})
+    drawing.label(
         x=card,
         y=1.02,
         yref="paper",
         xanchor="right",
         yanchor="bottom",
-        showarrow=False,
         text=text.CARD(lang, device=budget.device.name, bytes=format_bytes(budget.device_bytes)),
     )
     if beyond:
-        figure.add_annotation(
+        drawing.label(
             x=1,
             xref="paper",
             y=1.02,
@@ -231,20 +220,30 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             yshift=18,
             xanchor="right",
             yanchor="bottom",
-            showarrow=False,
             text=f"<b>{_short(sizing, budget, lang)}</b>",
         )
     if shrunk < 1:
-        figure.add_annotation(
+        drawing.label(
             x=(card + total) / 2,
             y=0,
             yref="paper",
             yanchor="top",
             yshift=-4,
-            showarrow=False,
             text=text.NOT_TO_SCALE(lang),
         )
-    return figure
+    return drawing.figure(
+        height=height,
+        top=46 if beyond else 28,
+        barmode="stack",
+        bargap=0,
+        legend={"entrywidth": LEGEND_WIDTH, "font": {"size": LEGEND_FONT}},
+        xaxis={
+            "range": [0, total],
+            "tickvals": values,
+            "ticktext": [f"{tick(value)} GiB" if value else "0" for value in values],
+        },
+        yaxis={"visible": False, "range": [-0.5, 0.5]},
+    )
 
 
 def ledger_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
@@ -319,9 +318,9 @@ def _on_card(budget: Budget, terms: Mapping[str, Estimate]) -> dict[str, int]:
     return fits
 
 
-def _bar(figure: go.Figure, segment: Segment, width: float, lang: Lang, *, again: bool = False) -> None:
+def _bar(drawing: Drawing, segment: Segment, width: float, lang: Lang, *, again: bool = False) -> None:
     pattern = _SPARE.get(segment.term) if segment.on_gpu else _BEYOND
-    figure.add_bar(
+    drawing.bar(
         x=[width],
         y=[""],
         orientation="h",
@@ -335,11 +334,10 @@ def _bar(figure: go.Figure, segment: Segment, width: float, lang: Lang, *, again
     )
 
 
-def _mark_break(figure: go.Figure, middle: float, gap: float) -> None:
+def _mark_break(drawing: Drawing, middle: float, gap: float) -> None:
     """Two slanted strokes at the edges of the gap."""
     for edge in (middle - gap / 2, middle + gap / 2):
-        figure.add_shape(
-            type="line",
+        drawing.line(
             x0=edge - gap / 2,
             x1=edge + gap / 2,
             y0=-0.5,

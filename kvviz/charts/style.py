@@ -73,29 +73,80 @@ def hollow(role: Role, shape: str, solidity: float) -> dict[str, Any]:
     }
 
 
-def lay_out(figure: go.Figure, *, height: int, top: int = 8) -> go.Figure:
-    """Fixed height, legend below, transparent background, nothing that catches a finger scrolling the page."""
-    figure.update_layout(
-        height=height,
-        margin={"l": 8, "r": 8, "t": top, "b": 8},
-        paper_bgcolor="rgba(0, 0, 0, 0)",
-        plot_bgcolor="rgba(0, 0, 0, 0)",
-        dragmode=False,
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "xanchor": "left",
-            "y": 0,
-            "yref": "container",
-            "yanchor": "bottom",
-            "traceorder": "normal",
-            "itemclick": False,
-            "itemdoubleclick": False,
-        },
-    )
-    figure.update_xaxes(fixedrange=True, gridcolor=GRID, zeroline=False, automargin=True)
-    figure.update_yaxes(fixedrange=True, gridcolor=GRID, zeroline=False, automargin=True)
-    return figure
+class Drawing:
+    """A figure in the making.
+
+    Plotly checks a whole figure again at each call that adds to it, which is most of the time a chart takes:
+    traces, shapes and labels are collected here as they are, and checked once, by ``figure``.
+    """
+
+    def __init__(self) -> None:
+        self.traces: list[dict[str, Any]] = []
+        self.shapes: list[dict[str, Any]] = []
+        self.labels: list[dict[str, Any]] = []
+
+    def bar(self, **trace: object) -> None:
+        self.traces.append({"type": "bar", **trace})
+
+    def scatter(self, **trace: object) -> None:
+        self.traces.append({"type": "scatter", **trace})
+
+    def heatmap(self, **trace: object) -> None:
+        self.traces.append({"type": "heatmap", **trace})
+
+    def line(self, **shape: object) -> None:
+        self.shapes.append({"type": "line", **shape})
+
+    def band(self, x0: float, x1: float, **shape: object) -> None:
+        """A rectangle from the lower to the upper edge of the chart."""
+        self.shapes.append({"type": "rect", "x0": x0, "x1": x1, "y0": 0, "y1": 1, "yref": "y domain", **shape})
+
+    def label(self, **annotation: object) -> None:
+        self.labels.append({"showarrow": False, **annotation})
+
+    def title(self, text: str) -> None:
+        """What the chart shows, above its left edge: the name of the vertical axis costs no width there."""
+        self.label(text=text, x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=10)
+
+    def figure(
+        self,
+        *,
+        height: int,
+        top: int = 8,
+        legend: dict[str, Any],
+        xaxis: dict[str, Any],
+        yaxis: dict[str, Any],
+        **layout: object,
+    ) -> go.Figure:
+        """Fixed height, legend below, transparent background, nothing that catches a finger scrolling the page."""
+        axis = {"fixedrange": True, "gridcolor": GRID, "zeroline": False, "automargin": True}
+        return go.Figure(
+            data=self.traces,
+            layout={
+                "height": height,
+                "margin": {"l": 8, "r": 8, "t": top, "b": 8},
+                "paper_bgcolor": "rgba(0, 0, 0, 0)",
+                "plot_bgcolor": "rgba(0, 0, 0, 0)",
+                "dragmode": False,
+                "legend": {
+                    "orientation": "h",
+                    "x": 0,
+                    "xanchor": "left",
+                    "y": 0,
+                    "yref": "container",
+                    "yanchor": "bottom",
+                    "traceorder": "normal",
+                    "itemclick": False,
+                    "itemdoubleclick": False,
+                    **legend,
+                },
+                "xaxis": axis | xaxis,
+                "yaxis": axis | yaxis,
+                "shapes": self.shapes,
+                "annotations": self.labels,
+                **layout,
+            },
+        )
 
 
 def contrast(one: str, other: str) -> float:

@@ -2,11 +2,10 @@
 
 from itertools import combinations
 
-import plotly.graph_objects as go
 import pytest
 
 from kvviz.charts.layers import _COMPRESSED_MORE, CACHE_COLOURS
-from kvviz.charts.style import BACKGROUNDS, COLOURS, PATTERNS, PLOTLY_CONFIG, RULE, contrast, fill, hollow, lay_out
+from kvviz.charts.style import BACKGROUNDS, COLOURS, PATTERNS, PLOTLY_CONFIG, RULE, Drawing, contrast, fill, hollow
 
 
 def test_contrast_is_wcags() -> None:
@@ -35,7 +34,7 @@ def test_patterns_lie_over_the_colour(role: str) -> None:
 
 
 def test_the_layout_fixes_the_height_and_lets_the_page_show_through() -> None:
-    layout = lay_out(go.Figure(), height=300).layout
+    layout = Drawing().figure(height=300, legend={}, xaxis={}, yaxis={}).layout
     assert layout.height == 300
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
     assert (layout.legend.orientation, layout.legend.yref, layout.legend.yanchor) == ("h", "container", "bottom")
@@ -43,6 +42,13 @@ def test_the_layout_fixes_the_height_and_lets_the_page_show_through() -> None:
     # Fonts are the theme's.
     assert layout.font.color is None
     assert layout.font.family is None
+
+
+def test_plotly_checks_what_is_drawn() -> None:
+    drawing = Drawing()
+    drawing.bar(x=[1], y=[""], hue="red")
+    with pytest.raises(ValueError, match="hue"):
+        drawing.figure(height=300, legend={}, xaxis={}, yaxis={})
 
 
 def test_the_mode_bar_offers_the_picture_only() -> None:
