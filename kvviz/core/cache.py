@@ -60,7 +60,7 @@ class LatentAttention:
     latent_dim: int
     rope_dim: int
     heads: int = 0
-    """Query heads: what an engine that expands every latent stores (llama.cpp at first, transformers 4); 0: not said."""
+    """Query heads, which an engine stores that expands every latent (older llama.cpp, transformers 4); 0: not said."""
     head_key_dim: int = 0
     """Width of one head's expanded key."""
     head_value_dim: int = 0
