@@ -395,8 +395,11 @@ def needs_expert_parallel(architecture: Architecture, tp: int, generation: str) 
 
 
 def _blocks_hold(architecture: Architecture, tp: int, generation: str) -> bool:
-    """``down_proj`` takes whole blocks only (``quantization/utils/fp8_utils.py:1317-1327``); what is merged may end in
-    a part of one (``linear.py:562-587``)."""
+    """``down_proj`` takes whole blocks only; what is merged may end in a part of one (``linear.py:562-587``).
+
+    fp8: ``quantization/utils/fp8_utils.py:1317-1327``; AWQ: ``auto_awq.py:813-824``; compressed-tensors in groups:
+    ``distributed/utils.py:137-152``. GPTQ has kernels that go without.
+    """
     blocks = architecture.weight_blocks
     if blocks is None:
         return True
@@ -419,4 +422,4 @@ def _experts_hold(architecture: Architecture, tp: int, generation: str, *, whole
     if share % blocks.rows == 0 and (tp == 1 or share % blocks.columns == 0):
         return True
     finer = gcd(blocks.rows, blocks.columns, share, architecture.hidden_size or 0)
-    return not blocks.compressed_tensors and generation not in WITHOUT_NATIVE_FP8 and finer >= _FINEST_BLOCK
+    return blocks.divisible and generation not in WITHOUT_NATIVE_FP8 and finer >= _FINEST_BLOCK

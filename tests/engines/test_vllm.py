@@ -518,7 +518,41 @@ class TestBlocksOfWeights:
         architecture = read_config(config)
         assert [tp for tp in (1, 2, 4, 8) if vllm.needs_expert_parallel(architecture, tp, "hopper")] == [4, 8]
 
-    @pytest.mark.parametrize("block", [None, [128], [0, 128], "128", [1, 128], {}])
+    @pytest.mark.parametrize(
+        "scheme",
+        [
+            {"quant_method": "awq", "bits": 4, "group_size": 128},
+            {"quant_method": "awq", "w_bit": 4, "q_group_size": 128},
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int", "group_size": 128}}},
+            },
+        ],
+        ids=str,
+    )
+    def test_groups_of_integers(self, scheme: object) -> None:
+        """25,600 / 8 = 25 groups of 128."""
+        architecture = read_config({**load("Qwen/Qwen3-32B").config, "quantization_config": scheme})
+        vllm.check_blocks(architecture, 8, "hopper")
+        with pytest.raises(ScenarioError, match="blocks of 128"):
+            vllm.check_blocks(architecture, 16, "hopper")
+
+    @pytest.mark.parametrize(
+        "scheme",
+        [
+            {"quant_method": "awq", "bits": 4, "group_size": -1},
+            {"quant_method": "gptq", "bits": 4, "group_size": 128},
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "float", "group_size": 16}}},
+            },
+        ],
+        ids=str,
+    )
+    def test_what_no_split_cuts(self, scheme: object) -> None:
+        assert read_config({**load("Qwen/Qwen3-32B").config, "quantization_config": scheme}).weight_blocks is None
+
+    @pytest.mark.parametrize("block", [None, [128], [0, 128], "128", {}])
     def test_a_block_that_is_none_refuses_nothing(self, block: object) -> None:
         config = dict(load("Qwen/Qwen3-32B-FP8").config)
         config["quantization_config"] = {"quant_method": "fp8", "weight_block_size": block}

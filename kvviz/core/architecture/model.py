@@ -45,11 +45,11 @@ class WeightBlocks:
     """Weights quantised in blocks with a scale each, and the widths that are cut where a model is split over GPUs."""
 
     rows: int
-    """Weights of a block along the output."""
+    """Weights of a block along the output; 1 where groups along the input share a scale."""
     columns: int
     """Weights of a block along the input."""
-    compressed_tensors: bool
-    """Stored in that format; else in the one that is called fp8."""
+    divisible: bool
+    """Stored in the format called fp8, whose scales an engine may give to parts of a block; others are taken whole."""
     widths: tuple[int, ...]
     """Inner widths of the MLPs that every token passes: dense and shared ones."""
     expert_width: int | None

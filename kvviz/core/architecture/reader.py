@@ -333,16 +333,11 @@ def _weight_blocks(text: Fields, root: Fields) -> WeightBlocks | None:
     if quantization is None:
         return None
     method = str(quantization.value("quant_method") or "").replace("_", "-")
-    holder = quantization if method == "fp8" else None
-    name = "weight_block_size"
+    holders = [quantization]
     if method == "compressed-tensors" and (every := _object(quantization, "config_groups")):
-        groups = [w for group in every.data if (g := _object(every, group)) and (w := _object(g, "weights"))]
-        name = "block_structure"
-        holder = next((weights for weights in groups if weights.has(name)), None)
-    block = _sizes(holder, name) if holder else ()
-    if len(block) != 2 or min(block) < 2:
-        return None
-    rows, columns = block
+        holders = [w for group in every.data if (g := _object(every, group)) and (w := _object(g, "weights"))]
+    blocks = [_sizes(w, "weight_block_size" if w is quantization else "block_structure") for w in holders]
+    rows, columns = next((block for block in blocks if len(block) == 2), (0, 0))
     experts = _width(text, "num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts")
     expert_width = _width(text, "moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size")
     shared = _width(text, "shared_expert_intermediate_size", "share_expert_dim")
@@ -350,10 +345,14 @@ def _weight_blocks(text: Fields, root: Fields) -> WeightBlocks | None:
     # Beside experts a dense width may be there and stand for nothing.
     dense = not experts or _width(text, "first_k_dense_replace") or text.value("mlp_only_layers") not in (None, [])
     width = _width(text, "intermediate_size") if dense else 0
+    if not columns and not experts:  # of mixtures some leave out all but the experts, which are cut by other rules
+        rows, columns = 1, max((_group(w, method) for w in holders), default=0)
+    if min(rows, columns) < 1 or rows * columns == 1:
+        return None
     return WeightBlocks(
         rows=rows,
         columns=columns,
-        compressed_tensors=method != "fp8",
+        divisible=method == "fp8",
         widths=tuple(size for size in (width, shared if experts else 0) if size),
         expert_width=expert_width if experts else None,
     )
@@ -361,6 +360,14 @@ def _weight_blocks(text: Fields, root: Fields) -> WeightBlocks | None:
 
 def _object(part: Fields, name: str) -> Fields | None:
     return part.part(name) if isinstance(part.data.get(name), dict) else None
+
+
+def _group(part: Fields, method: str) -> int:
+    """Weights along the input that share a scale in a 4- or 8-bit integer layout; 0 where they are not grouped so."""
+    name = "q_group_size" if method == "awq" and part.has("q_group_size") else "group_size"
+    if not (method == "awq" or (method == "compressed-tensors" and part.value("type") == "int")) or not part.has(name):
+        return 0
+    return max(part.checked_integer(part.value(name), (*part.path, name), -1, MAX_SIZE) or 0, 0)
 
 
 def _sizes(part: Fields, name: str) -> tuple[int, ...]:
