@@ -52,6 +52,8 @@ def vllm_command(sizing: Sizing) -> str:
         flag("--gpu-memory-utilization", scenario.memory_fraction)
     if plan is not None and plan.tp > 1:
         flag("--tensor-parallel-size", plan.tp)
+    if any(note.code == "expert-parallel" for note in sizing.notes):
+        arguments.append("--enable-expert-parallel")
     if scenario.kv_dtype == "fp32":
         flag("--dtype", "float32")
     elif scenario.kv_dtype != "auto":

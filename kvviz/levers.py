@@ -32,7 +32,7 @@ from kvviz.engines import vllm
 from kvviz.estimate import Estimate
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
-from kvviz.text import Message
+from kvviz.text import Message, Text
 from kvviz.text import levers as text
 
 Code = Literal[
@@ -472,7 +472,7 @@ def _with_heads(layers: tuple[Layer, ...], change: Callable[[int], int]) -> tupl
 
 
 def _spoken(dtype: str) -> str:
-    return dtype if "_" in dtype else dtype.upper()
+    return text.SPOKEN_DTYPES.get(dtype, dtype.upper())
 
 
 def _fit(of: Lever | Sizing) -> int:
@@ -500,7 +500,11 @@ def _effect(asked: Sizing, answer: Sizing, more: int | None) -> Message:
 
 def _button(lever: Lever) -> Message:
     fit, needed = format_count(_fit(lever)), format_count(lever.sizing.scenario.requests)
-    values = {"what": lever.label, "fit": fit, "needed": needed}
+    cost: Text | None = text.OTHER_CHECKPOINT if lever.code == "weight-dtype" else None
+    if lever.code == "kv-dtype":
+        cost = text.SHORT_COSTS.get(lever.sizing.scenario.kv_dtype)
+    what = Message(text.AT_A_COST, {"what": lever.label, "cost": cost}) if cost else lever.label
+    values = {"what": what, "fit": fit, "needed": needed}
     if lever.code == "sequences":
         return Message(text.SOLVES_ITSELF, values)
     return Message(text.SOLVES if lever.solves else text.NEARER, values)

@@ -82,7 +82,7 @@ _MODEL = re.compile(r"\w(?:[\w .+/()-]*[\w+.)])?")
 _GPU = re.compile(r"[a-z0-9][a-z0-9.+-]{0,63}", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9._:-]*", re.ASCII)
 _CONFIG = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
-_UNSAFE = re.compile(r"[^\w .,+/%='\"-]")
+_UNSAFE = re.compile(r"[<>\[\]`]")
 _TOKENS = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))? ?([km]?)", re.ASCII)
 _WHOLE = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)", re.ASCII)
 _AUTO: Final = "auto"

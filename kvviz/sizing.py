@@ -165,6 +165,8 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         raise
     except KvvizError as error:  # this engine has no plan for the model; what it stores is still worth showing
         missing = Note(code=error.code, message=error.message)
+    if plan and scenario.weight_dtype == "auto":  # other weights than the published ones may be stored otherwise
+        vllm.check_blocks(architecture, tp, generation, field="gpus" if scenario.tp is None else "tp")
     whole = _content(ByIdentity(architecture), stored)
     budget = None
     if gpu and plan and weights:
@@ -384,6 +386,8 @@ def _notes(
     if plan is None:
         return notes
     tp = plan.tp
+    if scenario.weight_dtype == "auto" and vllm.needs_expert_parallel(architecture, tp, generation):
+        note("expert-parallel", text.EXPERT_PARALLEL, tp=tp)
     kinds = _kinds(ByIdentity(architecture))
     heads = kinds.fewest_heads
     if heads and tp > heads:

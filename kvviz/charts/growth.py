@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from math import log2, log10
 from typing import Any
 
@@ -13,6 +13,7 @@ from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest, need_bytes
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
 from kvviz.charts.style import COLOURS, RULE, Drawing
+from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
@@ -74,6 +75,12 @@ class Growth:
 
 def growth(sizing: Sizing, *, log: bool = False) -> Growth:
     """Lines, crossings and range of the chart for ``sizing``, with linear or logarithmic axes."""
+    return _growth(ByIdentity(sizing), log)
+
+
+@lru_cache(maxsize=16)  # the figure, its table and its words ask in turn
+def _growth(of: ByIdentity[Sizing], log: bool) -> Growth:
+    sizing = of.value
     budget, scenario = sizing.budget, sizing.scenario
     here, engines = sizing.tokens, sizing.engines
     asked = -(-scenario.requests // engines)

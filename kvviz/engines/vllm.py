@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import lcm
+from math import gcd, lcm
 
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import (
@@ -20,7 +20,7 @@ from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB
 from kvviz.devices import Device
-from kvviz.engines.vllm_kernels import WITHOUT_BF16, has_kernel
+from kvviz.engines.vllm_kernels import WITHOUT_BF16, WITHOUT_NATIVE_FP8, has_kernel
 from kvviz.engines.vllm_layout import (
     DEFAULT_BLOCK_TOKENS,
     KEEPS_EVERY_TOKEN,
@@ -41,10 +41,12 @@ __all__ = [
     "VERSION",
     "Group",
     "VllmPlan",
+    "check_blocks",
     "check_tp",
     "default_batched_sequences",
     "default_batched_tokens",
     "default_dtype",
+    "needs_expert_parallel",
     "not_run",
     "offers",
     "plan",
@@ -370,3 +372,54 @@ def default_batched_sequences(device: Device) -> int:
 
 def _is_large(device: Device) -> bool:
     return device.memory_bytes >= 160 * GIB or (device.memory_bytes >= 70 * GIB and "a100" not in device.name.lower())
+
+
+_FINEST_BLOCK = 32
+"""Blocks of experts are divided no further than this (``fused_moe/oracle/fp8.py:291-320``)."""
+
+
+def check_blocks(architecture: Architecture, tp: int, generation: str, *, field: str = "tp") -> None:
+    """Raise a ScenarioError that lists the sizes that work where block-quantised weights cannot be cut for ``tp``."""
+    if _blocks_hold(architecture, tp, generation):
+        return
+    sizes = ", ".join(str(s) for s in tp_sizes(architecture) if _blocks_hold(architecture, s, generation))
+    blocks = architecture.weight_blocks
+    side = blocks.columns if blocks else 0
+    raise ScenarioError(Message(text.BLOCKS_CUT, {"tp": tp, "block": side, "sizes": sizes or "-"}), field=field)
+
+
+def needs_expert_parallel(architecture: Architecture, tp: int, generation: str) -> bool:
+    """Whether vLLM starts on ``tp`` GPUs only with its experts kept whole (``--enable-expert-parallel``)."""
+    blocks = architecture.weight_blocks
+    return blocks is not None and not _experts_hold(architecture, tp, generation, whole=False)
+
+
+def _blocks_hold(architecture: Architecture, tp: int, generation: str) -> bool:
+    """``down_proj`` takes whole blocks only; what is merged may end in a part of one (``linear.py:562-587``).
+
+    fp8: ``quantization/utils/fp8_utils.py:1317-1327``; AWQ: ``auto_awq.py:813-824``; compressed-tensors in groups:
+    ``distributed/utils.py:137-152``. GPTQ has kernels that go without.
+    """
+    blocks = architecture.weight_blocks
+    if blocks is None:
+        return True
+    whole = tp == 1 or all(width % tp == 0 and width // tp % blocks.columns == 0 for width in blocks.widths)
+    return whole and any(_experts_hold(architecture, tp, generation, whole=w) for w in (False, True))
+
+
+def _experts_hold(architecture: Architecture, tp: int, generation: str, *, whole: bool) -> bool:
+    """Whether every GPU's share of an expert has whole blocks, or blocks that can be divided.
+
+    Only Triton's kernel reads divided blocks, which needs native fp8 (``experts/triton_moe.py:155-182``), and only
+    checkpoints in fp8's own format are divided (``compressed_tensors_moe_w8a8_fp8.py:130-141``).
+    """
+    blocks = architecture.weight_blocks
+    if blocks is None or blocks.expert_width is None:
+        return True
+    share, rest = (blocks.expert_width, 0) if whole else divmod(blocks.expert_width, tp)
+    if rest:
+        return False
+    if share % blocks.rows == 0 and (tp == 1 or share % blocks.columns == 0):
+        return True
+    finer = gcd(blocks.rows, blocks.columns, share, architecture.hidden_size or 0)
+    return blocks.divisible and generation not in WITHOUT_NATIVE_FP8 and finer >= _FINEST_BLOCK

@@ -32,6 +32,18 @@ TP_DOES_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {tp} GPUs: use tensor parallel {sizes}.",
     "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
 )
+BLOCKS_CUT = Text(
+    "vLLM does not start this model over {tp} GPUs: its weights are quantised in blocks of {block}, which the split "
+    "would cut. Use tensor parallel {sizes}.",
+    "vLLM はこのモデルを {tp} GPU では起動できません。重みが {block} 個単位のブロックで量子化されており、"
+    "分割するとブロックが途中で切れるためです。テンソル並列数は {sizes} から選んでください。",
+)
+EXPERT_PARALLEL = Text(
+    "Split over {tp} GPUs, vLLM starts this model only with --enable-expert-parallel, which keeps experts whole: their "
+    "weights are quantised in blocks that a cut through each expert would break.",
+    "{tp} GPU に分割する場合、vLLM は --enable-expert-parallel を付けないと起動しません。"
+    "エキスパートの重みがブロック単位で量子化されており、各エキスパートを分割するとブロックが途中で切れるためです。",
+)
 GPUS_DO_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {gpus} GPUs: set the number of GPUs to one of {sizes}, or set a "
     "tensor-parallel size.",

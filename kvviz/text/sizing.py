@@ -101,6 +101,10 @@ NOT_BUNDLED = Text(
     "“{model}” is not bundled. Closest: {near}. Or paste its config.json.",
     "「{model}」は同梱されていません。近い名前：{near}。または config.json を貼り付けてください。",
 )
+NOTHING_FOUND = Text(
+    "Neither a bundled model nor one on the Hub has “{words}” in its name.",
+    "「{words}」を名前に含むモデルは、同梱モデルにも Hub にもありません。",
+)
 NO_SUCH_LANGUAGE = Text(
     "lang: kvviz speaks en and ja, not “{shown}”; {used} is used.",
     "lang: 使える言語は en と ja です（入力値：「{shown}」）。{used} を使います。",

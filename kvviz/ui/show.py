@@ -1,7 +1,7 @@
 """How the pages show an answer: the sentence, the facts, a chart with its table, messages."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -137,7 +137,7 @@ def growth_tab(sizing: Sizing, lang: Lang) -> None:
     if sizing.budget is not None:
         st.markdown(f"**{text.FRONTIER(lang)}**")
         figure = frontier_figure(sizing, lang)
-        chart(figure, frontier_rows(sizing, lang), alt=frontier_alt(sizing, lang), key="frontier", lang=lang)
+        chart(figure, lambda: frontier_rows(sizing, lang), alt=frontier_alt(sizing, lang), key="frontier", lang=lang)
     st.markdown(f"**{text.SCALES(lang)}**")
     figure = growth_figure(sizing, lang, log=True)
     st.plotly_chart(figure, key="growth_log", config=_chart_config(), alt=growth_alt(sizing, lang))
@@ -207,7 +207,7 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
             st.caption(plain(error.message(lang)))
 
 
-def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
+def chart(figure: object, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
     """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
     st.plotly_chart(figure, key=key, config=_chart_config(), alt=alt)
     table(rows, key=key, lang=lang)
@@ -218,10 +218,12 @@ def _chart_config() -> dict[str, Any]:
     return PLOTLY_CONFIG | {"displayModeBar": False} if browser.is_phone() else PLOTLY_CONFIG
 
 
-def table(rows: Sequence[Mapping[str, Any]], *, key: str, lang: Lang) -> None:
-    """The rows under a chart, folded; long sentences wrap."""
-    with st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact"):
-        st.table([{name: _cell(value) for name, value in row.items()} for row in rows], border="horizontal")
+def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: Lang) -> None:
+    """The rows under a chart, folded, and drawn only when they are opened; long sentences wrap."""
+    folded = st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact", on_change="rerun")
+    if folded.open:
+        with folded:
+            st.table([{name: _cell(value) for name, value in row.items()} for row in rows()], border="horizontal")
 
 
 def _cell(value: object) -> str:

@@ -17,7 +17,7 @@ from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, Scenario, Value, from_query, parse_value, to_query
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
-from kvviz.ui import models
+from kvviz.ui import browser, models
 
 HIDDEN_FIELDS = frozenset({"revision", "config", "engine"})
 """Not widgets."""
@@ -85,15 +85,14 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
     for name in FIELDS:
         if name in HIDDEN_FIELDS or name not in st.session_state:
             continue
+        shown = st.session_state[name]
+        if name == "model" and not models.known(shown):
+            errors[name] = models.problem(shown)
+            continue
         try:
-            changed = scenario.with_changes(**{name: _meant(name, st.session_state[name])})
+            scenario = scenario.with_changes(**{name: _meant(name, shown)})
         except ScenarioError as error:
             errors[name] = error.message
-            continue
-        if not models.known(changed.model):
-            errors[name] = models.problem(changed.model)
-            continue
-        scenario = changed
     if scenario.from_users:  # the box shows what it comes to
         scenario = scenario.with_changes(sequences=scenario.requests)
         st.session_state["sequences"] = f"{scenario.requests:,}"
@@ -115,12 +114,20 @@ def rejected() -> tuple[Message, ...]:
 def model_chosen() -> None:
     """Callback: what names one bundled model is that model; anything else unknown is looked for on the Hub."""
     asked = str(st.session_state["model"]).strip()
+    if asked.startswith("@"):  # typed behind the name, which the box takes away
+        asked = st.session_state["valid"].model + asked
+    st.session_state["model"] = asked
     if not models.known(asked):
         meant = catalogue.named(asked) or models.ask_hub(asked)
         if meant is None:
             return
         st.session_state["model"] = meant
     _forget_measured()
+
+
+def model_typed() -> None:
+    """Callback: the typing of a model's name has paused."""
+    models.suggest(browser.typed())
 
 
 def hit_chosen() -> None:
