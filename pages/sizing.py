@@ -58,15 +58,16 @@ if sizing is not None:
     with below:
         if not embedded:
             show.fix_buttons(sizing, answered.levers, lang)
-            show.floor(sizing, lang)
-            show.notes(answered.notes, lang)
             st.markdown(f"**{text.GROWTH(lang)}**")
         figure = growth_figure(sizing, lang)
         show.chart(figure, partial(growth_rows, sizing, lang), alt=growth_alt(sizing, lang), key="growth", lang=lang)
-        if phone and not embedded:
-            show.facts(sizing, lang)
         if embedded:
             st.caption(show.source_line(sizing, state.link(scenario), lang))
+        else:
+            if phone:
+                show.facts(sizing, lang)
+            show.floor(sizing, lang)
+            show.notes(answered.notes, lang)
 
 if sizing is not None and not embedded:
     names = [t(lang) for t in (text.GROWTH_TAB, text.WHY, text.LAYERS, text.WHAT_IF, text.LAUNCH)]

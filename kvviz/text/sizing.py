@@ -36,9 +36,9 @@ TOKENS_SUM = Text(
     "Longest request: {input} + {output} = **{tokens} tokens**",
     "最長のリクエスト：{input} + {output} = **{tokens} トークン**",
 )
-SEQUENCES = Text("Requests in flight at peak", "同時リクエスト数")
+SEQUENCES = Text("Requests at peak", "同時リクエスト数")
 SEQUENCES_HELP = Text(
-    "Requests being answered at the same moment, at the busiest time. Cache is held until a request ends.",
+    "Requests in flight at the busiest moment. Each holds its cache until it ends.",
     "ピーク時に、同時に処理中のリクエスト数です。キャッシュはリクエストが終わるまで保持されます。",
 )
 KV_DTYPE = Text("KV cache type", "KV キャッシュの型")
@@ -48,7 +48,7 @@ KV_DTYPE_HELP = Text(
 )
 RESOLVED_TO = Text("auto is **{name}**: {reason}", "auto は **{name}** です。{reason}")
 MORE = Text("More settings", "詳細設定")
-MORE_CHANGED = Text("More settings ({count} changed: {names})", "詳細設定（変更 {count} 件：{names}）")
+MORE_CHANGED = Text("More settings ({count} changed): {names}", "詳細設定（変更 {count} 件）：{names}")
 WEIGHT_DTYPE = Text("Weight type", "重みのデータ型")
 WEIGHT_DTYPE_HELP = Text(
     "What if the weights were stored in another type. The cache does not change by one byte; the room for it does.",
@@ -146,9 +146,9 @@ FACT_AT_ONCE_HELP = Text(
     "Counted: what the engine is sure of when every request has this length. Held: what fits while all of them decode.",
     "計上：全リクエストがこの長さのときにエンジンが保証する数。保持：すべてがデコード中のときに収まる数。",
 )
-FACT_HELD = Text("{held} held in steady decode", "デコード中は {held}")
+FACT_HELD = Text("held in decode: {held}", "デコード中は {held}")
 FACT_REQUEST = Text("Per request", "1 リクエストあたり")
-FACT_REQUEST_GPU = Text("Per request, on each GPU", "1 件あたり（各 GPU）")
+FACT_REQUEST_GPU = Text("Per request, per GPU", "1 件あたり（各 GPU）")
 FACT_REQUEST_HELP = Text(
     "What the engine counts one request of this length as, on one GPU.",
     "この長さの 1 リクエストを、GPU 1 基でエンジンが計上する量です。",
@@ -213,7 +213,7 @@ SECONDS_BETWEEN_HELP = Text(
 ANSWER_S = Text("Seconds an answer takes", "回答にかかる時間（秒）")
 ANSWER_S_HELP = Text("From question to last token.", "質問から最後のトークンまでの時間です。")
 USERS_FORMULA = Text("{formula} = **{requests} requests in flight**", "{formula} = **同時 {requests} 件**")
-HEADROOM = Text("Headroom to keep free", "空けておく割合")
+HEADROOM = Text("Headroom (share to keep free)", "空けておく割合")
 HEADROOM_HELP = Text("Share of the pool, 0 to 0.9.", "プールに対する割合です（0～0.9）。")
 TYPICAL = Text("Typical length", "典型的な長さ")
 TYPICAL_HELP = Text(

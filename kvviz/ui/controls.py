@@ -1,6 +1,7 @@
 """The controls of the Scenario: seven in sight, the rest folded away but named when they differ from the defaults."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,7 +16,24 @@ from kvviz.text import sizing as text
 from kvviz.ui import models, show, state
 from kvviz.ui.answer import Answer
 
-TP_OPTIONS = ("auto", "1", "2", "4", "8", "16", "32")
+_MORE: Final[Mapping[str, Text]] = {
+    "weight_dtype": text.WEIGHT_DTYPE_HELP,
+    "weights_gib": text.WEIGHTS_GIB_HELP,
+    "memory_fraction": text.MEMORY_FRACTION_HELP,
+    "tp": text.TP_HELP,
+    "max_model_len": text.MAX_MODEL_LEN_HELP,
+    "block_tokens": text.BLOCK_TOKENS_HELP,
+    "batched_tokens": text.BATCHED_TOKENS_HELP,
+    "in_flight_tokens": text.IN_FLIGHT_TOKENS_HELP,
+    "headroom": text.HEADROOM_HELP,
+    "typical": text.TYPICAL_HELP,
+    "shared_tokens": text.SHARED_TOKENS_HELP,
+    "activations_gib": text.MEASURED_HELP,
+    "graphs_gib": text.MEASURED_HELP,
+    "non_torch_gib": text.MEASURED_HELP,
+}
+"""The folded settings, two a row, each explained."""
+_MORE_OPTIONS: Final = {"weight_dtype": WEIGHT_DTYPES, "tp": ("auto", "1", "2", "4", "8", "16", "32")}
 
 
 def all_of(answered: Answer, lang: Lang) -> None:
@@ -79,41 +97,14 @@ def more(answered: Answer, lang: Lang) -> None:
     if changed:
         label = text.MORE_CHANGED(lang, count=len(changed), names=show.named(changed, lang))
     with st.expander(label, key="more", icon=":material/tune:"):
-        left, right = _pair()
-        with left:
-            _chosen("weight_dtype", list(WEIGHT_DTYPES), lang, text.WEIGHT_DTYPE_HELP)
-        with right:
-            _typed("weights_gib", lang, text.WEIGHTS_GIB_HELP)
-        left, right = _pair()
-        with left:
-            _typed("memory_fraction", lang, text.MEMORY_FRACTION_HELP)
-        with right:
-            _chosen("tp", list(TP_OPTIONS), lang, text.TP_HELP)
-        left, right = _pair()
-        with left:
-            _typed("max_model_len", lang, text.MAX_MODEL_LEN_HELP)
-        with right:
-            _typed("block_tokens", lang, text.BLOCK_TOKENS_HELP)
-        left, right = _pair()
-        with left:
-            _typed("batched_tokens", lang, text.BATCHED_TOKENS_HELP)
-        with right:
-            _typed("in_flight_tokens", lang, text.IN_FLIGHT_TOKENS_HELP)
-        left, right = _pair()
-        with left:
-            _typed("headroom", lang, text.HEADROOM_HELP)
-        with right:
-            _typed("typical", lang, text.TYPICAL_HELP)
-        left, right = _pair()
-        with left:
-            _typed("shared_tokens", lang, text.SHARED_TOKENS_HELP)
-        with right:
-            _typed("activations_gib", lang, text.MEASURED_HELP)
-        left, right = _pair()
-        with left:
-            _typed("graphs_gib", lang, text.MEASURED_HELP)
-        with right:
-            _typed("non_torch_gib", lang, text.MEASURED_HELP)
+        explained = iter(_MORE.items())
+        for row in zip(explained, explained, strict=True):
+            for place, (field, sentence) in zip(_pair(), row, strict=True):
+                with place:
+                    if field in _MORE_OPTIONS:
+                        _chosen(field, list(_MORE_OPTIONS[field]), lang, sentence)
+                    else:
+                        _typed(field, lang, sentence)
         _errors(answered, lang, *MORE_SETTINGS)
         if changed:
             st.button(text.RESET(lang), on_click=state.reset_more, icon=":material/undo:")

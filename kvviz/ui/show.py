@@ -10,9 +10,9 @@ from kvviz import __version__, explain, export
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.style import PLOTLY_CONFIG
-from kvviz.core.architecture import Note
+from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import KIB, format_bytes, format_count
 from kvviz.devices import devices
 from kvviz.launch import launch
 from kvviz.levers import Lever, fixes, speed_floor
@@ -105,8 +105,9 @@ def facts(sizing: Sizing, lang: Lang) -> None:
 
 
 def _fact(label: str, value: str, beside: str, working: str | None, explained: str, lang: Lang) -> None:
-    with st.container(border=True):
-        st.metric(label, value, beside, delta_color="off", delta_arrow="off")
+    with st.container(border=True, gap="xxsmall", height="stretch"):
+        st.metric(label, value)
+        st.caption(beside)  # which wraps; a metric cuts what stands beside its value
         with st.popover(text.WORKING(lang), icon=":material/function:", type="tertiary", key=f"working_{label}"):
             st.caption(explained)
             if working:
@@ -234,10 +235,9 @@ def _cell(value: object) -> str:
 
 def notes(of: Iterable[Note], lang: Lang) -> None:
     """What else must be known, a line each."""
-    for note in of:
-        if note.code in GRAVE or note.code in ELSEWHERE:
-            continue
-        st.caption(f":orange[:material/info:] {plain(note.message(lang))}")
+    told = [note.message(lang) for note in of if note.code not in GRAVE | ELSEWHERE]
+    if told:
+        st.caption("  \n".join(f":orange[:material/info:] {plain(sentence)}" for sentence in told))
 
 
 def rejected(lang: Lang) -> None:
@@ -271,8 +271,9 @@ def out_of_sight(answered: Answer, lang: Lang, *, everything: bool) -> None:
 
 
 def named(settings: Iterable[str], lang: Lang) -> str:
-    """What these settings are called, as a list."""
-    return ("、" if lang == "ja" else ", ").join(text.LABELS[name](lang) for name in settings)
+    """What these settings are called, as a list, without their units."""
+    labels = (re.sub(r" ?[(（].*", "", text.LABELS[name](lang)) for name in settings)
+    return ("、" if lang == "ja" else ", ").join(labels)
 
 
 def lines(of: Sequence[str]) -> None:
@@ -299,8 +300,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
                 why.COLUMN_WHAT(lang): line.what(lang),
                 why.COLUMN_FORMULA(lang): line.formula,
                 why.COLUMN_TOKENS(lang): why.ONCE(lang) if line.tokens is None else format_count(line.tokens),
-                why.COLUMN_SIZE(lang): format_bytes(line.total_bytes),
-                why.COLUMN_BYTES(lang): format_count(line.total_bytes),
+                why.COLUMN_SIZE(lang): _both(line.total_bytes),
             }
             for line in explain.lines(sizing)
         ],
@@ -311,8 +311,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
         [
             {
                 why.COLUMN_WHAT(lang): title(lang),
-                why.COLUMN_SIZE(lang): format_bytes(count),
-                why.COLUMN_BYTES(lang): format_count(count),
+                why.COLUMN_SIZE(lang): _both(count),
                 why.COLUMN_MEANING(lang): meaning(lang),
             }
             for title, count, meaning in explain.three_numbers(sizing, ENGINE)
@@ -324,9 +323,9 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
     st.table(
         [
             {
-                why.COLUMN_TERM(lang): f"`{fact.term}`",
+                why.COLUMN_TERM(lang): why.TERMS[fact.term](lang) if fact.term in why.TERMS else f"`{fact.term}`",
                 why.COLUMN_VALUE(lang): format_count(fact.value) if isinstance(fact.value, int) else plain(fact.value),
-                why.COLUMN_ORIGIN(lang): _origin(fact.origin, fact.where, lang),
+                why.COLUMN_ORIGIN(lang): _origin(fact, lang),
             }
             for fact in sizing.architecture.facts
         ],
@@ -369,7 +368,13 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
     )
 
 
-def _origin(origin: str, where: str, lang: Lang) -> str:
-    if origin == "field":
-        return f"{why.ORIGIN_FIELD(lang)} {plain(where)}"
-    return (why.ORIGIN_DEFAULT if origin == "class default" else why.ORIGIN_DERIVED)(lang, where=plain(where))
+def _origin(fact: Fact, lang: Lang) -> str:
+    where = plain(fact.where).replace(".", ".\u200b")  # where a phone may break the line
+    if fact.origin == "field":
+        return where
+    return (why.ORIGIN_DEFAULT if fact.origin == "class default" else why.ORIGIN_DERIVED)(lang, where=where)
+
+
+def _both(count: int) -> str:
+    """Bytes as people read them, and to the byte."""
+    return f"{format_bytes(count)} ({format_count(count)} B)" if count >= KIB else format_bytes(count)
