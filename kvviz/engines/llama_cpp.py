@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal
 
-from kvviz.core.architecture import Architecture
+from kvviz.core.architecture import Architecture, Note
 from kvviz.core.cache import (
     ChunkedAttention,
     CompressedAttention,
@@ -44,6 +44,7 @@ __all__ = [
     "Share",
     "launch",
     "not_run",
+    "notes",
     "offers",
     "plan",
     "pool",
@@ -111,6 +112,8 @@ class LlamaCppPlan:
     """Copies of each state for taking back speculated tokens."""
     pad_tokens: int
     """What cells are rounded up to."""
+    split: tuple[int, ...]
+    """Parts of the layers for each GPU; empty: equal ones."""
     gpu_layers: int | None
     """Layers on the GPUs, the output layer included; None: all."""
     shares: tuple[Share, ...]
@@ -282,6 +285,7 @@ def _plan(
         flash_attention=flash_attention,
         rollback_states=rollback_states,
         pad_tokens=pad_tokens,
+        split=split,
         gpu_layers=gpu_layers,
         shares=tuple(on(gpu) for gpu in range(gpus)),
         host=on(None),
@@ -495,7 +499,14 @@ def pool(
     return Memory(device_bytes=device_bytes, weights_bytes=weights_bytes, compute=compute, margin=margin)
 
 
-def launch(of: LlamaCppPlan, *, model: str, requests: int, tokens: int, split: tuple[int, ...] = ()) -> tuple[str, ...]:
+def notes(of: LlamaCppPlan) -> tuple[Note, ...]:
+    """What a plan takes for granted."""
+    if of.gpus == 1 or of.split:
+        return ()
+    return (Note(code="llama-cpp-layer-split", message=Message(text.LAYER_SPLIT, {"gpus": of.gpus})),)
+
+
+def launch(of: LlamaCppPlan, *, model: str, requests: int, tokens: int) -> tuple[str, ...]:
     """``llama-server`` for so many slots of ``tokens``; ``model`` is a path of a GGUF file."""
     arguments = ["llama-server", "-m", model, "-c", f"{of.context_tokens(requests, tokens)}", "-np", f"{requests}"]
     if of.unified:
@@ -514,7 +525,7 @@ def launch(of: LlamaCppPlan, *, model: str, requests: int, tokens: int, split: t
     if of.gpu_layers is not None:
         arguments += ["-ngl", f"{of.gpu_layers}"]
     if of.gpus > 1:
-        arguments += ["-sm", "layer", "-ts", ",".join(str(part) for part in split or (1,) * of.gpus)]
+        arguments += ["-sm", "layer", "-ts", ",".join(str(part) for part in of.split or (1,) * of.gpus)]
     return tuple(arguments)
 
 

@@ -53,10 +53,6 @@ LAYERS_OUT_OF_RANGE = Text(
 )
 
 # Memory
-ALL_OF_IT = Text(
-    "llama.cpp takes no share beforehand: what is left beside weights and buffers can be cache.",
-    "llama.cpp は割合を先に確保しません。重みとバッファ以外をキャッシュに使えます。",
-)
 COMPUTE_BUFFER = Text(
     "Estimate: {ubatch} tokens of logits and hidden values in fp32. It meets logs of dense models with flash attention "
     "to within some MiB; without it, and for states and experts, the buffer is larger. The log says its real size "
@@ -76,8 +72,11 @@ MARGIN = Text(
     "What llama.cpp's own --fit leaves free on each GPU by default; driver and libraries live in it.",
     "llama.cpp の --fit が各 GPU に既定で残す量です。ドライバとライブラリの分がここに入ります。",
 )
+
+# Notes
 LAYER_SPLIT = Text(
-    "Whole layers go to the GPUs in equal shares, as on GPUs with equally much free memory; layers of a draft are not "
-    "counted.",
-    "空きメモリの等しい GPU を想定し、レイヤーを丸ごと均等に割り振ります。ドラフト用のレイヤーは数えません。",
+    "Whole layers are shared out over {gpus} GPUs in equal parts: llama.cpp goes by free memory, which is taken to be "
+    "equal. The fullest GPU decides.",
+    "レイヤーを丸ごと {gpus} GPU に均等に割り振ります。llama.cpp は空きメモリに応じて割り振るため、"
+    "空きが等しいと仮定しています。最も多く置かれる GPU で判定します。",
 )

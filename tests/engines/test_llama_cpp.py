@@ -253,6 +253,12 @@ class TestManyGpus:
         assert made.per_gpu_allocated_bytes(1_024, 1) == (17 * 4 * MIB, 15 * 4 * MIB)
         assert made.request_bytes(1_024) == 17 * 4 * MIB
 
+    def test_equal_parts_are_assumed_and_said(self) -> None:
+        [note] = llama_cpp.notes(plan(m.QWEN3_32B, gpus=2))
+        assert "2 GPUs in equal parts" in note.message("en")
+        assert not llama_cpp.notes(plan(m.QWEN3_32B, gpus=2, split=(3, 1)))
+        assert not llama_cpp.notes(plan(m.QWEN3_32B))
+
     def test_parts_are_as_given(self) -> None:
         made = plan(m.QWEN3_32B, gpus=2, split=(3, 1))
         first, second = made.per_gpu_allocated_bytes(1_024, 1)
@@ -295,9 +301,19 @@ class TestCapacity:
         assert made.longest_request(1_000 * 262_144) == 768
         assert made.longest_request(255 * 262_144) == 0
 
+    @pytest.mark.parametrize(
+        ("vocab", "hidden", "printed_mib"),
+        [(32_000, 4_096, 70.5), (128_256, 4_096, 258.5), (152_064, 3_584, 304.0), (151_936, 5_120, 306.75)],
+    )
+    def test_the_compute_buffer_is_as_logs_of_dense_models_have_it(
+        self, vocab: int, hidden: int, printed_mib: float
+    ) -> None:
+        """Llama 2 7B, Llama 3 8B, Qwen 2.5 7B and Qwen 3 32B, 512 tokens at once."""
+        made = llama_cpp.pool(device_bytes=GIB, weights_bytes=0, vocab=vocab, hidden=hidden)
+        assert made.compute.value_bytes == round(printed_mib * MIB)
+
     def test_a_pool_is_what_is_left(self) -> None:
         made = llama_cpp.pool(device_bytes=24 * GIB, weights_bytes=5 * GIB, vocab=128_256, hidden=4_096)
-        assert made.compute.value_bytes == round(258.5 * MIB)  # as the log of an 8B Llama 3 says
         assert (made.compute.basis, made.margin.basis) == ("assumed", "assumed")
         assert made.pool_bytes == 18 * GIB - made.compute.value_bytes
         assert llama_cpp.pool(device_bytes=4 * GIB, weights_bytes=5 * GIB, vocab=None, hidden=None).pool_bytes == 0
