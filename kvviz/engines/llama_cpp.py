@@ -24,7 +24,7 @@ from kvviz.core.cache import (
     state_values,
 )
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
-from kvviz.core.errors import ScenarioError
+from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB
 from kvviz.engines.llama_cpp_models import keeps_cross, keeps_windows, not_run
@@ -221,12 +221,15 @@ def plan(
     gpus: int = 1,
     split: tuple[int, ...] = (),
     gpu_layers: int | None = None,
+    forks: bool = False,
 ) -> LlamaCppPlan:
     """The cells of a model. ``v_dtype``: as the keys where not given; ``split``: ``-ts``, equal where not given.
 
-    ``latent`` and ``pad_tokens`` (32 before 2025) are for older builds. ScenarioError for what would not start; models
-    that ``not_run`` names are planned all the same, as forks may run them.
+    ``latent`` and ``pad_tokens`` (32 in older builds) are for logs of other versions, ``forks`` for models that only
+    another build runs. Raises ScenarioError for what would not start, and KvvizError for models that ``not_run`` names.
     """
+    if not forks and (missing := not_run(architecture)):
+        raise KvvizError(missing.message, code=missing.code)
     return _plan(
         ByIdentity(architecture),
         kv_dtype,
@@ -415,7 +418,7 @@ def _check_dtypes(architecture: Architecture, k: KvDtype, v: KvDtype, flash_atte
     latents = [c for layer in architecture.layers for c in layer if isinstance(c, LatentAttention)]
     expanded = [c for c in latents if latent == "expanded" or c.expanded_heads]
     if not all(c.heads and c.head_key_dim and c.head_value_dim for c in expanded):
-        raise ScenarioError(Message(text.EXPANSION_UNKNOWN), field="latent")
+        raise ScenarioError(Message(text.EXPANSION_UNKNOWN), field="engine_version")
     choices = ", ".join(usable_dtypes(architecture, flash_attention=flash_attention, latent=latent))
     rows = (("kv_dtype", k, _key_rows(architecture, latent)), ("v_dtype", v, _value_rows(architecture, latent)))
     for field, dtype, widths in rows:

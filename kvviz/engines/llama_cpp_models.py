@@ -58,7 +58,7 @@ def keeps_cross(architecture: Architecture) -> bool:
 
 
 def not_run(architecture: Architecture) -> Note | None:
-    """Why llama.cpp cannot run ``architecture``, where that is known; the arithmetic of a fork that can is the same."""
+    """Why llama.cpp cannot run ``architecture``, where that is known."""
     caches = [cache for layer in architecture.layers for cache in layer]
     name = architecture.class_name or architecture.model_type
     if architecture.model_type.startswith("mllama"):

@@ -23,7 +23,7 @@ from kvviz.core.cache import (
     SlidingWindow,
 )
 from kvviz.core.dtypes import KV_DTYPES
-from kvviz.core.errors import ScenarioError
+from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.units import GIB, MIB
 from kvviz.engines import llama_cpp
 from tests.engines import models as m
@@ -118,6 +118,7 @@ def test_what_it_printed(report: dict[str, Any]) -> None:
         _reported_architecture(report),
         kv_dtype=KV_DTYPES[report["kv_dtype"]],
         v_dtype=KV_DTYPES[report["v_dtype"]],
+        forks=True,
         **settings,
     )
     state = made.allocated_state_bytes(report["slots"])
@@ -183,7 +184,7 @@ class TestLatent:
     def test_an_unknown_expansion_is_not_guessed(self) -> None:
         with pytest.raises(ScenarioError, match="does not say how large") as caught:
             plan(m.DEEPSEEK_R1, latent="expanded")
-        assert caught.value.field == "latent"
+        assert caught.value.field == "engine_version"
 
     def test_indexer_keys_take_the_type_of_the_keys(self) -> None:
         assert plan(m.DEEPSEEK_V32).allocated_bytes(4_096, 1) == 61 * (576 + 128) * 2 * 4_096
@@ -207,7 +208,7 @@ def test_states_have_copies_to_go_back_to() -> None:
 def test_t5_keeps_no_cross_keys_and_a_picture_is_kept_once() -> None:
     cross = (CrossAttention(kv_heads=8, key_dim=128, value_dim=128, encoder_tokens=6_404),)
     made = m.architecture(cross)
-    assert plan(made).allocated_bytes(512, 4) == 6_404 * 8 * 256 * 4
+    assert plan(made, forks=True).allocated_bytes(512, 4) == 6_404 * 8 * 256 * 4
     assert plan(replace(made, model_type="t5")).allocated_bytes(512, 4) == 0
 
 
@@ -360,9 +361,13 @@ def test_launch(settings: dict[str, Any], flags: str) -> None:
     ],
 )
 def test_what_it_does_not_run(model: str, code: str) -> None:
-    note = llama_cpp.not_run(load(model).architecture)
+    architecture = load(model).architecture
+    note = llama_cpp.not_run(architecture)
     assert note is not None
     assert note.code == code
+    with pytest.raises(KvvizError) as caught:
+        plan(architecture)
+    assert caught.value.code == code
 
 
 # --- What holds for any model -----------------------------------------------------------------------------------------
