@@ -374,7 +374,8 @@ def test_a_model_that_stores_nothing_is_not_blamed_on_the_engine() -> None:
 
 def test_states_of_no_bytes_set_nothing_aside() -> None:
     full = (FullAttention(kv_heads=8, key_dim=128, value_dim=128),)
-    assert plan(m.architecture(NO_STATE, full, NO_STATE, full)) == plan(m.architecture(full, full))
+    made = plan(m.architecture(NO_STATE, full, NO_STATE, full))
+    assert replace(made, stages=()) == replace(plan(m.architecture(full, full)), stages=())
 
 
 def test_a_file_that_names_no_class_is_known_by_its_type() -> None:
