@@ -516,8 +516,12 @@ def launch(
     memory_fraction: float | None = None,
     max_running_requests: int | None = None,
     default_page: int = 1,
+    says_dtype: bool = False,
 ) -> tuple[str, ...]:
-    """``sglang serve`` as words of a command; what is the engine's own default is left out."""
+    """The server as words of a command; what is the engine's own default is left out.
+
+    ``says_dtype``: name a 16-bit cache type too, which is the model's own without.
+    """
     words = ["python", "-m", "sglang.launch_server", "--model-path", model, "--context-length", f"{context_tokens}"]
 
     def flag(name: str, value: object, default: object) -> None:
@@ -528,7 +532,8 @@ def launch(
     flag("--pp-size", of.pp, 1)
     if of.dp_attention > 1:
         words.extend(("--dp-size", f"{of.dp_attention}", "--enable-dp-attention"))
-    flag("--kv-cache-dtype", _CACHE_FLAGS.get(of.kv_dtype.name, "auto"), "auto")
+    if says_dtype or of.kv_dtype.quantised:
+        flag("--kv-cache-dtype", _CACHE_FLAGS.get(of.kv_dtype.name), None)
     flag("--page-size", of.page_tokens, default_page)
     flag("--mem-fraction-static", memory_fraction, None)
     flag("--max-running-requests", max_running_requests, None)

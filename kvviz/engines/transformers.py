@@ -221,6 +221,9 @@ def _plan(
     quantised = bits if way == "quantized" else 0
     if quantised:
         _check_quantised(layers, bits, tp)
+    latents = {c for layer in layers for c in layer if isinstance(c, LatentAttention)}
+    if latent == "expanded" and not all(c.heads and c.head_key_dim for c in latents):
+        raise ScenarioError(Message(text.EXPANSION_UNKNOWN), field="latent")
     each = -(-len(layers) // pp)
     return TransformersPlan(
         kv_dtype=kv_dtype,
