@@ -59,6 +59,8 @@ _RADIX_SLOTS: Final = 3
 """State slots a running request is counted with, with a radix cache (``mem_cache/kv_cache_configurator.py:227``)."""
 _CONV_BYTES: Final = 2
 """Convolution states are bf16 (``configs/mamba_utils.py:40-100``)."""
+_RECORD: Final = KV_DTYPES["fp8_ds_mla"]
+"""A latent in fp8 with its scales and a bf16 rotary part: 656 bytes."""
 _ENDLESS: Final = 1 << 60
 
 
@@ -91,6 +93,8 @@ class SglangPlan:
     """Longest window with a pool of its own; 0 where there is none."""
     window_ratio: Fraction
     full_memory_ratio: Fraction
+    radix_cache: bool
+    """Requests that begin with the same tokens keep them once."""
     slots_per_request: int
     """State slots a running request is counted with; 0 without states."""
     held_slots: int
@@ -119,7 +123,10 @@ class SglangPlan:
         return stage.full_bytes + self.window_ratio * stage.window_bytes
 
     def pool_tokens(self, pool_bytes: int) -> int | None:
-        """``max_total_num_tokens`` of a pool on each GPU; None where no layer keeps tokens."""
+        """``max_total_num_tokens`` of a pool on each GPU; None where no layer keeps tokens.
+
+        SGLang then shares out as many tokens as its context is long (``model_executor/pool_configurator.py:240-252``).
+        """
         rest = pool_bytes
         if self.slots_per_request:
             rest -= (max(0, self.state_slots(pool_bytes)) + 1) * self.slot_bytes
@@ -133,24 +140,21 @@ class SglangPlan:
         share = self.full_memory_ratio / (1 + self.full_memory_ratio)
         return max(0, floor(pool_bytes * share / self.slot_bytes) - 1)
 
-    def running_cap(
-        self, pool_bytes: int, *, context_tokens: int, max_running_requests: int | None = None
-    ) -> int | None:
-        """Most requests the engine runs at once whatever their length; more wait (``resolve_max_num_reqs``, same file).
+    def running_cap(self, pool_bytes: int, *, context_tokens: int, max_running_requests: int | None = None) -> int:
+        """Most requests the engine runs at once whatever their length; more wait.
 
-        ``context_tokens``: the longest request it is started for. None: nothing here limits it.
+        ``context_tokens``: the longest request it is started for (``mem_cache/kv_cache_configurator.py:3118-3160``).
         """
-        tokens = self.pool_tokens(pool_bytes)
-        caps = []
+        known = self.pool_tokens(pool_bytes)
+        tokens = context_tokens if known is None else known
         if max_running_requests is not None:
-            caps.append(max(1, max_running_requests // self.dp_attention))
-        elif tokens is not None:
-            caps.append(max(min(tokens * 512 // context_tokens, 4_096), 2_048))
-        if tokens is not None:
-            caps.append(tokens // 2)
+            asked = max(1, max_running_requests // self.dp_attention)
+        else:
+            asked = max(min(tokens * 512 // context_tokens, 4_096), 2_048)
+        caps = [asked, tokens // 2]
         if self.slots_per_request:
             caps.append(self.state_slots(pool_bytes) // self.slots_per_request)
-        return min(caps) * self.dp_attention if caps else None
+        return min(caps) * self.dp_attention
 
     def request_tokens(self, tokens: int) -> int:
         """Tokens of the full pool that one request of ``tokens`` takes with it, whole pages.
@@ -175,22 +179,31 @@ class SglangPlan:
             self._request(tokens, stage) if rank < group else 0 for stage in self.stages for rank in range(self.tp)
         )
 
-    def need_bytes(self, requests: int, tokens: int) -> int:
+    def shared_bytes(self, tokens: int) -> int:
+        """What the radix cache keeps once of the same first tokens, on the fullest GPU: whole pages."""
+        return ceil(self._shared(tokens) * max(self.cell_bytes(stage) for stage in self.stages))
+
+    def _shared(self, tokens: int) -> int:
+        """Tokens of the full pool; windows and states are each request's own."""
+        return self._pages_down(tokens) if self.radix_cache and any(s.full_bytes for s in self.stages) else 0
+
+    def need_bytes(self, requests: int, tokens: int, shared_tokens: int = 0) -> int:
         """Pool on each GPU from which on so many requests of ``tokens`` tokens run at once."""
         of_group = -(-requests // self.dp_attention)
-        needed = self._tokens_for(of_group, tokens)
+        needed = self._tokens_for(of_group, tokens, shared_tokens)
         if not self.slots_per_request:
             return max(ceil(needed * self.cell_bytes(stage)) for stage in self.stages)
         slots = self._slots_pool(of_group * self.slots_per_request)
         return max(slots, *(self._beside_states(ceil(needed * self.cell_bytes(s))) for s in self.stages))
 
-    def fit(self, pool_bytes: int, tokens: int) -> int:
+    def fit(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
         """Most requests of ``tokens`` tokens in pools of so many bytes on each GPU; ``running_cap`` is apart."""
         limits = []
         available = self.pool_tokens(pool_bytes)
         if available is not None:
             if any(s.full_bytes for s in self.stages):
-                limits.append(available // self._pages_up(tokens))
+                once = self._shared(shared_tokens)
+                limits.append(max(0, available - once) // (self._pages_up(tokens) - once))
                 window = self._pages_down(floor(available * self.window_ratio))
             else:
                 window = available
@@ -200,7 +213,7 @@ class SglangPlan:
             limits.append(self.state_slots(pool_bytes) // self.slots_per_request)
         return min(limits) * self.dp_attention
 
-    def longest_request(self, pool_bytes: int) -> int | None:
+    def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request the pools can serve; None where no length is too long, 0 where none fits."""
         if not self.fit(pool_bytes, 1):
             return 0
@@ -216,12 +229,14 @@ class SglangPlan:
         slots = self.slots_per_request * self.slot_bytes
         return ceil(self.request_tokens(tokens) * self.cell_bytes(stage)) + slots
 
-    def _tokens_for(self, requests: int, tokens: int) -> int:
+    def _tokens_for(self, requests: int, tokens: int, shared_tokens: int = 0) -> int:
         """Least tokens of the pool with which ``requests`` of ``tokens`` fit in the full and in the window pool."""
         window = requests * self._window_held(tokens)
         if not any(s.full_bytes for s in self.stages):
             return window
-        return max(requests * self._pages_up(tokens), self._pages_up(ceil(window / self.window_ratio)))
+        once = self._shared(shared_tokens) if requests else 0
+        full = once + requests * (self._pages_up(tokens) - once)
+        return max(full, self._pages_up(ceil(window / self.window_ratio)))
 
     def _window_held(self, tokens: int) -> int:
         """Tokens of the window pool a request holds: those not yet evicted, and the page it writes to.
@@ -345,6 +360,7 @@ def _plan(
         window_tokens=max((_limit(c) for layer in layers for c in layer), default=0) if windowed else 0,
         window_ratio=window_ratio,
         full_memory_ratio=full_memory_ratio,
+        radix_cache=radix_cache,
         slots_per_request=(_RADIX_SLOTS if radix_cache else 1) + tracking if states else 0,
         held_slots=1 + tracking if states else 0,
     )
@@ -446,14 +462,19 @@ def default_dtype(architecture: Architecture, generation: str) -> KvDtype | None
 def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str) -> KvDtype:
     """The layout ``kv_dtype`` becomes: on Hopper, sparse latents in fp8 are records with scales of their own.
 
-    Blackwell's TensorRT-LLM kernel and AMD's read plain fp8 (``mem_cache/kv_cache_configurator.py:3412-3473``).
+    Blackwell's TensorRT-LLM kernel and AMD's read plain fp8 (``mem_cache/kv_cache_configurator.py:3412-3473``); GLM has
+    another kernel on consumer Blackwell (``arg_groups/overrides.py:630-720``).
     """
+    if kv_dtype == _RECORD and _sparse(architecture):
+        return kv_dtype
     choices = usable_dtypes(architecture)
     if kv_dtype.name not in choices:
         values = {"dtype": kv_dtype.name, "choices": ", ".join(choices)}
         raise ScenarioError(Message(text.DTYPE_OF_ANOTHER_ENGINE, values), field="kv_dtype")
-    packed = kv_dtype.name == "fp8" and _sparse(architecture) and generation not in ("blackwell", "cdna3")
-    return KV_DTYPES["fp8_ds_mla"] if packed else kv_dtype
+    if kv_dtype.name != "fp8" or not _sparse(architecture) or generation in ("blackwell", "cdna3"):
+        return kv_dtype
+    plain = generation == "blackwell-rtx" and architecture.class_name != "GlmMoeDsaForCausalLM"
+    return kv_dtype if plain else _RECORD
 
 
 def default_page_tokens(architecture: Architecture, generation: str) -> int:

@@ -149,7 +149,9 @@ def test_sparse_latents_in_fp8() -> None:
         return made.kv_dtype.name, made.stages[0].full_bytes // 61
 
     assert stored("hopper") == ("fp8_ds_mla", 656 + 132)
-    assert stored("blackwell") == ("fp8", 576 + 132)
+    assert stored("blackwell") == stored("blackwell-rtx") == ("fp8", 576 + 132)
+    assert plan("zai-org/GLM-5", kv_dtype=FP8, generation="blackwell-rtx").kv_dtype.name == "fp8_ds_mla"
+    assert plan(m.DEEPSEEK_V32, kv_dtype=KV_DTYPES["fp8_ds_mla"]) == plan(m.DEEPSEEK_V32, kv_dtype=FP8)
     assert plan(m.DEEPSEEK_R1, kv_dtype=FP8).stages[0].full_bytes == 61 * 576
     assert sglang.default_dtype(m.DEEPSEEK_V32, "blackwell") == FP8
     assert sglang.default_dtype(m.DEEPSEEK_V32, "hopper") is None
@@ -191,7 +193,7 @@ def test_requests_at_once_are_capped_whatever_their_length() -> None:
     assert made.running_cap(262_144 * 100, context_tokens=40_960) == 50
     tokenless = plan(replace(m.MAMBA_ONLY, class_name="Mamba2ForCausalLM"))
     assert tokenless.pool_tokens(GIB) is None
-    assert tokenless.longest_request(GIB) is None
+    assert tokenless.longest_in(GIB) is None
 
 
 @pytest.mark.parametrize(
@@ -213,6 +215,13 @@ def test_what_does_not_run_says_so() -> None:
         with pytest.raises(KvvizError, match=r"SGLang 0\.5\.23"):
             plan(model)
     assert sglang.not_run(m.architecture(())) is not None
+    uneven = m.architecture(*((FullAttention(kv_heads=h, key_dim=64, value_dim=64),) for h in (8, 4)))
+    assert sglang.not_run(uneven) is None
+    with pytest.raises(KvvizError, match="differ in KV heads"):
+        plan(replace(uneven, model_type="nemotron-nas"))
+    for ratio in ("window_ratio", "full_memory_ratio"):
+        with pytest.raises(ScenarioError, match="above 0"):
+            plan(m.QWEN3_32B, **{ratio: Fraction(0)})
 
 
 # --- budget ----------------------------------------------------------------------------------------------------------
@@ -312,7 +321,7 @@ def test_need_is_the_least_from_which_on_it_fits(
 
 @given(PLANS, st.integers(1, 10**10))
 def test_the_longest_request_fits_and_no_longer_one(made: sglang.SglangPlan, pool_bytes: int) -> None:
-    longest = made.longest_request(pool_bytes)
+    longest = made.longest_in(pool_bytes)
     if longest is None:
         assert made.fit(pool_bytes, 10**12)
     else:
