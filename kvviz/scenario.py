@@ -59,7 +59,7 @@ ENGINE_VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "llama.cpp": ("expanded-mla",),
     "transformers": ("4.57",),
 }
-"""Engines, and the older versions of each whose other rules are known, besides ``auto``: the one they were read from."""
+"""Engines, and the older versions of each whose other rules are known; ``auto`` is the one they were read from."""
 ENGINES: Final = tuple(ENGINE_VERSIONS)
 WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4")
 """``kvviz.weights`` knows them; a test holds the two together."""

@@ -184,17 +184,21 @@ class LlamaCppPlan:
         states = (1 + self.rollback_states) * share.state_bytes
         return share.cell_bytes * tokens + kept + records + states + share.fixed_bytes
 
-    def need_bytes(self, requests: int, tokens: int) -> int:
-        """What so many slots of ``tokens`` take on the fullest GPU."""
+    def shared_bytes(self, tokens: int) -> int:
+        """Slots have cells of their own, whatever they begin with."""
+        return 0
+
+    def need_bytes(self, requests: int, tokens: int, shared_tokens: int = 0) -> int:
+        """What so many slots of ``tokens`` take on the fullest GPU; nothing is shared."""
         if not requests:
             return 0
         return max(self.per_gpu_allocated_bytes(self.context_tokens(requests, tokens), requests))
 
-    def fit(self, pool_bytes: int, tokens: int) -> int:
+    def fit(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
         """Most slots of ``tokens`` for which ``pool_bytes`` are enough on every GPU; a server has 256 at most."""
         return _largest(lambda requests: self.need_bytes(requests, tokens) <= pool_bytes, MAX_SLOTS)
 
-    def longest_request(self, pool_bytes: int) -> int | None:
+    def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request that a server with one slot holds; None where no length is too long, 0 where not one token
         fits."""
         if self.need_bytes(1, _ENDLESS) <= pool_bytes:

@@ -124,25 +124,50 @@ class TensorRtLlmPlan:
     def _block_bytes(self, bytes_per_token: Fraction) -> int:
         return ceil(bytes_per_token * self.block_tokens)
 
-    def need_bytes(self, requests: int, tokens: int) -> int:
+    def shared_bytes(self, tokens: int) -> int:
+        """Whole blocks of the same first tokens, kept once, on the fullest GPU; windows are not shared."""
+        return max(self._shared(stage, tokens) for stage in self.stages)
+
+    def _shared(self, stage: Stage, tokens: int) -> int:
+        blocks = tokens // self.block_tokens
+        return sum(blocks * self._block_bytes(each) for window, each in stage.pools if window is None)
+
+    def need_bytes(self, requests: int, tokens: int, shared_tokens: int = 0) -> int:
         """The pool a GPU needs for so many requests: every window's part is as large as the largest must be."""
         each = -(-requests // self._replicas)
-        return max(self._need(stage, each, tokens) for stage in self.stages)
+        return max(self._need(stage, each, tokens, shared_tokens) for stage in self.stages)
 
     @property
     def _replicas(self) -> int:
         return self.tp if self.attention_dp else 1
 
-    def _need(self, stage: Stage, requests: int, tokens: int) -> int:
-        parts = [requests * self.blocks(window, tokens) * self._block_bytes(each) for window, each in stage.pools]
+    def _need(self, stage: Stage, requests: int, tokens: int, shared_tokens: int) -> int:
+        parts = []
+        for window, each in stage.pools:
+            once = shared_tokens // self.block_tokens if window is None and requests else 0
+            blocks = once + requests * (self.blocks(window, tokens) - once)
+            parts.append(blocks * self._block_bytes(each))
         return requests * stage.state_bytes + len(parts) * max(parts, default=0)
 
-    def fit(self, pool_bytes: int, tokens: int) -> int:
+    def fit(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
         """Most requests of ``tokens`` at once with a pool of so many bytes on each GPU."""
-        per_request = self.need_bytes(1, tokens)  # the need is a multiple of that of one
-        return pool_bytes // per_request * self._replicas if per_request else 0
+        replicas = self._replicas
 
-    def longest_request(self, pool_bytes: int) -> int | None:
+        def need(each: int) -> int:
+            return self.need_bytes(each * replicas, tokens, shared_tokens)
+
+        if need(1) <= 0 or need(1) > pool_bytes:
+            return 0
+        more = need(2) - need(1)  # the largest part may be another one for many requests than for few
+        low, high = 1, 2 + (pool_bytes - need(1)) // max(1, more)
+        while need(high) <= pool_bytes:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if need(middle) <= pool_bytes else (low, middle)
+        return low * replicas
+
+    def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request the pool holds; None where no length is too long, 0 where not one token fits."""
         if self.need_bytes(1, _ENDLESS) <= pool_bytes:
             return None

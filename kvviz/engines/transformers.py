@@ -126,15 +126,19 @@ class TransformersPlan:
         """``request_bytes`` on each GPU, pipeline-major."""
         return tuple(self._request(tokens, stage) for stage in self.stages for _ in range(self.tp))
 
-    def need_bytes(self, requests: int, tokens: int) -> int:
+    def shared_bytes(self, tokens: int) -> int:
+        """Every row of a batch has tensors of its own, whatever it begins with."""
+        return 0
+
+    def need_bytes(self, requests: int, tokens: int, shared_tokens: int = 0) -> int:
         """Memory beside weights for a batch of so many requests of ``tokens`` tokens, on the fullest GPU."""
         return requests * self.request_bytes(tokens)
 
-    def fit(self, pool_bytes: int, tokens: int) -> int:
+    def fit(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
         """Largest batch of such requests in so many bytes on each GPU."""
         return max(0, pool_bytes) // self.request_bytes(tokens)
 
-    def longest_request(self, pool_bytes: int) -> int | None:
+    def longest_in(self, pool_bytes: int) -> int | None:
         """Longest single request in so many bytes; None where no length is too long, 0 where none fits."""
         if self.request_bytes(1) > pool_bytes:
             return 0

@@ -200,6 +200,12 @@ RESERVATION_NOTE = Text(
     en="what {engine} counts one request as, per GPU (blocks of the pool: {blocks})",
     ja="{engine} が 1 リクエストとして数える量、GPU あたり（プールのブロック {blocks} 個）",
 )
+COUNTED_NOTE = Text(
+    en="what {engine} takes for one request, on the fullest GPU", ja="{engine} が最も埋まる GPU で 1 リクエストに取る量"
+)
+ROOM_NOTE = Text(
+    en="what {engine} has for caches, on the fullest GPU", ja="{engine} が最も埋まる GPU でキャッシュに使える量"
+)
 HELD = Text(en="Held", ja="保持量")
 HELD_NOTE = Text(en="what it occupies while it decodes, per GPU", ja="デコード中に占める量、GPU あたり")
 POOL = Text(en="Pool", ja="プール")

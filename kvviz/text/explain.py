@@ -104,12 +104,34 @@ RESERVATION_WHY_GROUPS = Text(
     "{engine} が GPU 1 基で 1 リクエストとして計上する量です。"
     "プールのブロック {blocks} 個（レイヤーのグループごと）、1 個 {block_bytes} です。",
 )
+RESERVATION_SGLANG = Text(
+    "What {engine} takes of its pools for one such request on the fullest GPU: whole pages of tokens, and state slots.",
+    "{engine} が最も埋まる GPU で 1 リクエストのためにプールから取る量です（ページ単位のトークンと状態のスロット）。",
+)
+RESERVATION_TENSORRT_LLM = Text(
+    "What {engine} takes for one such request on the fullest GPU: whole blocks in the pool of each window, and states.",
+    "{engine} が最も埋まる GPU で 1 リクエストのために取る量です（ウィンドウごとのプールのブロックと状態）。",
+)
+RESERVATION_LLAMA_CPP = Text(
+    "What {engine} allocates at start on the fullest GPU for one slot of that length, its cells rounded up.",
+    "{engine} がこの長さの 1 スロットのために、最も埋まる GPU で起動時に確保する量です（セル数は切り上げ）。",
+)
+RESERVATION_TRANSFORMERS = Text(
+    "The most that one such request takes at any moment on the fullest GPU in {engine}: a step that appends needs one "
+    "layer twice.",
+    "{engine} で 1 リクエストが最も埋まる GPU で一時的に占める最大の量です。"
+    "追加の際に 1 レイヤー分が二重に必要になります。",
+)
 HELD = Text("Held", "保持量")
 HELD_WHY = Text(
     "What it occupies on one GPU while it decodes, in whole blocks.",
     "デコード中に GPU 1 基で占める量です（ブロック単位）。",
 )
 POOL = Text("Pool", "プール")
+POOL_ROOM_WHY = Text(
+    "What {engine} has for caches on the fullest GPU, beside weights and everything else.",
+    "{engine} が最も埋まる GPU で、重みなどを除いてキャッシュに使える量です。",
+)
 POOL_WHY = Text(
     "What {engine} allocates at start on each GPU, whatever the load, in blocks: {blocks}.",
     "{engine} が負荷に関わらず起動時に各 GPU で確保する量です（{blocks} ブロック）。",

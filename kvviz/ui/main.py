@@ -5,7 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from kvviz import __version__
-from kvviz.engines import vllm
+from kvviz.planning import engine_name
+from kvviz.scenario import Scenario
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 
@@ -32,8 +33,8 @@ if not st.context.is_embedded:
 
 page.run()
 
-if not st.context.is_embedded:
-    st.caption(text.FOOTER(lang, version=__version__, engine=f"vLLM {vllm.VERSION}"))
 shown = state.published()
+if not st.context.is_embedded:
+    st.caption(text.FOOTER(lang, version=__version__, engine=engine_name(shown or Scenario())))
 # A model that could not be read stays in the address: reloading tries again.
 browser.sync(state.query(shown) if shown is not None else "", lang, on_typed=state.model_typed)

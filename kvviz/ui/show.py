@@ -24,7 +24,7 @@ from kvviz.text import explain as why
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 from kvviz.ui.answer import Answer
-from kvviz.verdict import ENGINE, Outcome, short_name
+from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
@@ -82,7 +82,7 @@ def facts(sizing: Sizing, lang: Lang) -> None:
                 text.FACT_AT_ONCE_HELP(lang),
                 lang,
             )
-        split = sizing.plan is not None and sizing.plan.tp > 1
+        split = sizing.plan is not None and sizing.plan.gpus > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
         per_request = format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes)
         _fact(
@@ -314,7 +314,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
                 why.COLUMN_SIZE(lang): _both(count),
                 why.COLUMN_MEANING(lang): meaning(lang),
             }
-            for title, count, meaning in explain.three_numbers(sizing, ENGINE)
+            for title, count, meaning in explain.three_numbers(sizing)
         ],
         border="horizontal",
     )

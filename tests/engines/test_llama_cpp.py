@@ -294,13 +294,13 @@ class TestCapacity:
     def test_states_alone_end_no_request(self) -> None:
         made = plan(m.MAMBA_ONLY)
         need = made.request_bytes(1)
-        assert made.longest_request(need) is None
-        assert made.longest_request(need - 1) == 0
+        assert made.longest_in(need) is None
+        assert made.longest_in(need - 1) == 0
 
     def test_longest_request_ends_at_whole_pads(self) -> None:
         made = plan(m.QWEN3_32B)
-        assert made.longest_request(1_000 * 262_144) == 768
-        assert made.longest_request(255 * 262_144) == 0
+        assert made.longest_in(1_000 * 262_144) == 768
+        assert made.longest_in(255 * 262_144) == 0
 
     @pytest.mark.parametrize(
         ("vocab", "hidden", "printed_mib"),
@@ -427,7 +427,7 @@ def test_a_request_holds_no_more_than_was_allocated(made: llama_cpp.LlamaCppPlan
 
 @given(_PLANS, st.integers(0, 10**10))
 def test_the_longest_request_fits_and_one_token_more_does_not(made: llama_cpp.LlamaCppPlan, pool: int) -> None:
-    longest = made.longest_request(pool)
+    longest = made.longest_in(pool)
     if longest is None:
         assert made.need_bytes(1, 10**9) <= pool
     else:

@@ -135,8 +135,8 @@ class TestWindows:
     def test_a_single_window_has_all_of_it_and_no_end(self) -> None:
         made = trt.plan(load("mistralai/Mistral-7B-Instruct-v0.1").architecture)
         assert made.need_bytes(1, 100_000) == made.request_bytes(100_000) == 129 * 32 * 131_072
-        assert made.longest_request(129 * 32 * 131_072) is None
-        assert made.longest_request(128 * 32 * 131_072) == 4_096
+        assert made.longest_in(129 * 32 * 131_072) is None
+        assert made.longest_in(128 * 32 * 131_072) == 4_096
 
 
 def test_hybrids_are_a_slope_and_an_intercept() -> None:
@@ -219,7 +219,7 @@ def test_the_need_grows_and_is_the_inverse_of_what_fits(
 
 @given(_PLANS, st.integers(0, 10**10))
 def test_the_longest_request_fits_and_one_token_more_does_not(made: trt.TensorRtLlmPlan, pool: int) -> None:
-    longest = made.longest_request(pool)
+    longest = made.longest_in(pool)
     if longest is None:
         assert made.need_bytes(1, 10**9) <= pool
     else:
