@@ -13,20 +13,24 @@ from kvviz.engine_log.printed import number, printed, roundest, total, whole
 from kvviz.engine_log.scan import COMMAND, INITIALISED, START, Fact, Shape
 
 _MIB: Final = r"(?P<mib>-?\d+(?:[.,]\d+)?) ?Mi?B"
+_DEVICE: Final = r"(?P<device>[A-Za-z][\w.:\[\]-]*)"
 
 SHAPES: Final = (
     Shape(COMMAND, "llama-server", r"llama-server(?:\.exe)?['\"]? -"),
     Shape(COMMAND, "llama-cli", r"llama-cli(?:\.exe)?['\"]? -"),
-    Shape("llama version", "version:", r"\bversion: (?P<version>\d{3,5}) \([0-9a-f]{6,40}\)"),
-    Shape(START, "build:", r"\bbuild: (?P<version>\d{3,5}) \([0-9a-f]{6,40}\)"),
-    Shape(START, "build =", r"\bbuild = (?P<version>\d{3,5}) \([0-9a-f]{6,40}\)"),
-    Shape("llama begins", "constructing llama_context", r"constructing llama_context"),
+    Shape("llama version", "version:", r"version: (?P<version>\d{3,5}) \([0-9a-f]{6,40}\)"),
+    Shape(START, "build", r"\bbuild ?[:=] (?P<version>\d{3,5}) \([0-9a-f]{6,40}\)"),
+    Shape("llama begins", "constructing", r"constructing llama_context"),
     Shape("llama set", "n_seq_max", r"\bn_seq_max = (?P<n_seq_max>\d+)"),
     Shape("llama set", "n_ctx", r"\bn_ctx = (?P<n_ctx>\d+)"),
     Shape("llama set", "n_ctx_", r"\bn_ctx_(?:per_seq|pre_seq|seq) = (?P<n_ctx_per_slot>\d+)"),
     Shape("llama set", "n_batch", r"\bn_batch = (?P<n_batch>\d+)"),
     Shape("llama set", "n_ubatch", r"\bn_ubatch = (?P<n_ubatch>\d+)"),
-    Shape("llama set", "kv_size =", r"\bkv_size = (?P<kv_size>\d+)(?:, offload = \d, type_k = '(?P<type_k>\w+)', type_v = '(?P<type_v>\w+)')?"),
+    Shape(
+        "llama set",
+        "kv_size",
+        r"\bkv_size = (?P<kv_size>\d+)(?:, offload = \d, type_k = '(?P<type_k>\w+)', type_v = '(?P<type_v>\w+)')?",
+    ),
     Shape("llama meta", "n_layer", r"\bn_layer = (?P<layers>\d+)"),
     Shape("llama meta", "n_head_kv", r"\bn_head_kv = (?P<kv_heads>\d+|\[[\d, ]+\])"),
     Shape("llama meta", "n_embd_head_k", r"\bn_embd_head_k = (?P<head_dim>\d+)"),
@@ -35,30 +39,12 @@ SHAPES: Final = (
     Shape("llama meta", "arch", r"\barch = (?P<arch>[\w.-]+)"),
     Shape("llama meta", "general.name", r"general\.name (?:str )?= (?P<name>[^\n]+)"),
     Shape("llama meta", "general.architecture", r"general\.architecture (?:str )?= (?P<arch>[\w.-]+)"),
-    Shape("llama meta", "block_count", r"\w+\.block_count (?:u32 )?= (?P<layers>\d+)"),
+    Shape("llama meta", "block_count", r"block_count (?:u32 )?= (?P<layers>\d+)"),
     Shape("llama meta", "mllama.", r"(?P<arch>mllama)\.\w"),
-    Shape(
-        "llama meta",
-        "attention.cross_attention_layers",
-        r"\w+\.attention\.cross_attention_layers arr\[\w+,\d+\] = \[(?P<cross>[\d, ]+)",
-    ),
-    Shape(
-        "llama self size",
-        "KV self size",
-        rf"KV self size = {_MIB}(?P<parts>[^\n]*)",
-    ),
-    Shape("llama self size", "kv self size", rf"kv self size = {_MIB}(?P<parts>)"),
-    Shape(
-        "llama buffer",
-        "KV buffer size",
-        rf"(?P<device>[A-Za-z][\w.:\[\]-]*) KV buffer size = {_MIB}",
-    ),
-    Shape("llama state buffer", "RS buffer size", rf"(?P<device>[A-Za-z][\w.:\[\]-]*) RS buffer size = {_MIB}"),
-    Shape(
-        "llama state buffer",
-        "state buffer size",
-        rf"(?P<device>[A-Za-z][\w.:\[\]-]*) DSV4 [\w -]+? state buffer size = {_MIB}",
-    ),
+    Shape("llama meta", "cross_attention_layers", r"cross_attention_layers arr\[\w+,\d+\] = \[(?P<cross>[\d, ]+)"),
+    Shape("llama self size", "self", rf"self size = {_MIB}(?P<parts>[^\n]*)"),
+    Shape("llama buffer", "buffer", rf"{_DEVICE} KV buffer size = {_MIB}", behind=60),
+    Shape("llama state buffer", "buffer", rf"{_DEVICE} (?:RS|DSV4 [\w -]+? state) buffer size = {_MIB}", behind=80),
     Shape("llama creating", "creating", r"creating (?P<kind>[^\n]*?) ?KV cache(?:, size = (?P<cells>\d+) cells)?"),
     Shape(
         "llama size",
@@ -72,30 +58,27 @@ SHAPES: Final = (
         rf"llama_memory_recurrent: size = {_MIB} \( ?(?P<cells>\d+) cells, (?P<layers>\d+) layers,"
         r" (?P<slots>\d+)(?:/\d+)? seqs(?: (?P<copies>\d+) rs_seq)?\)(?P<parts>[^\n]*)",
     ),
-    Shape("llama state size", "ratio =", rf"ratio = \d+, state = \d+ x \d+[^\n]*?, size = {_MIB}(?P<parts>)"),
+    Shape("llama state size", "ratio", rf"ratio = \d+, state = \d+ x \d+[^\n]*?, size = {_MIB}(?P<parts>)"),
     Shape(
         "llama breakdown",
         "memory_breakdown_print:",
-        r"memory_breakdown_print: \| ?- (?P<device>[A-Za-z][\w.-]*)[^|\n]*\| (?:\d+ = \d+ \+ )?\(?\d+ = \d+ \+ (?P<context>\d+) \+ \d+\)?",
+        r"memory_breakdown_print: \| ?- (?P<device>[A-Za-z][\w.-]*)[^|\n]*\|"
+        r" (?:\d+ = \d+ \+ )?\(?\d+ = \d+ \+ (?P<context>\d+) \+ \d+\)?",
     ),
     # ollama
     Shape("ollama", "ollama", r"(?<![\w/.])ollama(?=[\[ /_:]|\Z)"),
-    Shape(START, "msg=offload", r"msg=offload "),
+    Shape(START, "msg=offload", r"msg=offload\b"),
     Shape(INITIALISED, 'msg="starting', r'msg="starting (?:llama server|runner)"'),
-    Shape("ollama command", "--ctx-size", r"--ctx-size (?P<n_ctx>\d+)(?:[^\n]*?--batch-size (?P<n_batch>\d+))?(?:[^\n]*?--parallel (?P<slots>\d+))?"),
+    Shape(
+        "ollama command",
+        "--ctx-size",
+        r"--ctx-size (?P<n_ctx>\d+)(?:[^\n]*?--batch-size (?P<n_batch>\d+))?(?:[^\n]*?--parallel (?P<slots>\d+))?",
+    ),
     Shape("ollama cache type", "--kv-cache-type", r"--kv-cache-type (?P<type>\w+)"),
-    Shape("ollama load", "KvSize:", r"(?:Parallel:(?P<slots>\d+)[^\n]*?)?KvSize:(?P<n_ctx>\d+)(?: KvCacheType:(?P<type>\w+))?"),
-    Shape(
-        "ollama estimate",
-        "memory.required.kv",
-        r'memory\.required\.kv="(?P<size>[\d.]+) (?P<unit>[KMG]i?B)"',
-    ),
+    Shape("ollama load", "KvSize:", r"(?:Parallel:(?P<slots>\d+)[^\n]*?)?KvSize:(?P<n_ctx>\d+)(?: KvCacheType:(?P<type>\w+))?", behind=120),
+    Shape("ollama estimate", "memory.required.kv", r'memory\.required\.kv="(?P<size>[\d.]+) (?P<unit>[KMG]i?B)"'),
     Shape("ollama estimate layers", "layers.model=", r"layers\.model=(?P<layers>\d+)"),
-    Shape(
-        "ollama cache",
-        'msg="kv cache"',
-        r'msg="kv cache" device="?(?P<device>[\w.:-]+)"? size="(?P<size>[\d.]+) (?P<unit>[KMG]?i?B)"',
-    ),
+    Shape("ollama cache", 'msg="kv', r'msg="kv cache" device="?(?P<device>[\w.:-]+)"? size="(?P<size>[\d.]+) (?P<unit>[KMG]?i?B)"'),
 )  # fmt: skip
 
 FIGURES: Final = frozenset(

@@ -58,19 +58,22 @@ def printed(digits: str, unit: str = "GiB") -> Printed:
     return Printed(Decimal(point), _UNITS[unit])
 
 
-def roundest(low: Fraction, high: Fraction) -> int | None:
-    """The whole number between these with most factors of two: what products of heads, sizes and bytes look like."""
+def roundest(low: Fraction, high: Fraction, *, by: int = 0) -> int | None:
+    """The whole number between these with most factors of two: what products of heads, sizes and bytes look like.
+
+    ``by``: its power of two must be so many times as large as the range, so that it stands there by no accident.
+    """
     if not 0 < low <= high or high - low > high * _NARROW or ceil(low) > floor(high):
         return None
     step = 1
     while floor(high / (step * 2)) * step * 2 >= low:
         step *= 2
-    return floor(high / step) * step
+    return floor(high / step) * step if step >= by * (high - low) else None
 
 
-def rate(pool: Printed, tokens: int, slack_tokens: int) -> int | None:
+def rate(pool: Printed, tokens: int, slack_tokens: int, *, by: int = 0) -> int | None:
     """Bytes per token of a pool with so many tokens; what was left over is less than ``slack_tokens`` more."""
-    return roundest(pool.low / (tokens + slack_tokens), pool.high / tokens) if tokens > 0 else None
+    return roundest(pool.low / (tokens + slack_tokens), pool.high / tokens, by=by) if tokens > 0 else None
 
 
 def whole(amount: Printed, multiple_of: int) -> int:

@@ -1,37 +1,35 @@
 """From a pasted text to facts: one line shape found, with its figures and what stood in front of it.
 
 Nothing is matched on positions of columns, time stamps or source lines, which change with every release. Every shape
-has a key, words that are always in it; one pass over the text looks for the keys of all shapes, and only there the
-shape itself is tried, within a bounded stretch: a long text without a log in it costs one pass, and no more.
+has a key, a word that is always in it; the text is searched for the keys alone, and only there the shape itself is
+tried, within a bounded stretch: a long text without a log in it costs hardly more than reading it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 _COLOURS: Final = re.compile(
     r"(?:\x1b|\\u001b|\\x1b|\\033|\^\[|#033)\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};){0,3}\d{1,2}m|\x1b[()][0-9A-Z]"
 )
+_COLOUR_MARKS: Final = ("\x1b", "\\u001b", "\\x1b", "\\033", "^[[", "#033[", "[0m")
 _WRAPPERS: Final = re.compile(
-    r"^(?:[>▎│┃][ \t]?"  # Markdown quotes
+    r"(?:[>▎│┃][ \t]?"  # Markdown quotes
     r"|data: "
     r"|\[pod/[\w./-]+\] "
     r"|[A-Za-z][\w.-]*[ \t]*\| "  # docker compose
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./@-]+(?:\[\d+\])?: "  # syslog
     r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] |[\w.-]+ [\w./@-]+(?:\[\d+\])?: )?"
-    r")+",
-    re.MULTILINE,
+    r")+"
 )
 _STARTS_A_LINE: Final = re.compile(
     r"[\[({#$]|INFO|WARN|ERROR|DEBUG|time=|level=|llama|llm_|print_info|load_|ggml|main:|srv |slot |\d{4}-\d\d|[A-Z]\w+:"
 )
-_TRAILING: Final = re.compile(r"[ \t\r\xa0]+$", re.MULTILINE)
-
-BEHIND: Final = 400
-"""Characters looked at before a key, on its line."""
 AHEAD: Final = 1500
 """Characters looked at after a key, over the end of its line where the text was wrapped."""
+_PREFIX: Final = 300
+"""Characters looked at before a shape, on its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,12 @@ class Shape:
 
     name: str
     key: str
-    """Words that every such line has. A space stands for any white space, a line's end in a wrapped text included."""
+    """What every such line has: one word, which no wrapping breaks."""
     pattern: str
-    """The whole, with named groups; spaces as in the key. ``#`` stands for a number."""
+    """The whole, with named groups. A space stands for any white space, a line's end in a wrapped text included;
+    ``#`` for a number."""
+    behind: int = 0
+    """Characters before the key where the whole may begin; 0: it begins with the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +73,30 @@ def clean(text: str) -> str:
     if text.count("\\n") * 2 > text.count("\n"):  # a log inside JSON
         text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
     text = text.replace('\\"', '"').replace("\\t", " ")
-    if "[" in text:
+    if any(mark in text for mark in _COLOUR_MARKS):
         text = _COLOURS.sub("", text)
-    text = _TRAILING.sub("", text)
-    return _unwrapped(_WRAPPERS.sub("", text))
+    return "\n".join(_unwrapped([_bare(line) for line in text.split("\n")]))
 
 
-def _unwrapped(text: str) -> str:
+def _bare(line: str) -> str:
+    line = line.rstrip()
+    wrapped = _WRAPPERS.match(line)
+    return line[wrapped.end() :] if wrapped else line
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
     """Lines a terminal broke at its last column are joined again: the longest lines, all of one length."""
-    lines = text.split("\n")
     width = max(map(len, lines))
     full = {line for line in lines if len(line) == width}
     if not (60 <= width <= 250 and len(full) >= 3):
-        return text
+        return lines
     joined = [lines[0]]
     for before, line in zip(lines, lines[1:], strict=False):
         if len(before) == width and line and not _STARTS_A_LINE.match(line):
             joined[-1] += line
         else:
             joined.append(line)
-    return "\n".join(joined)
+    return joined
 
 
 _NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?"
@@ -102,29 +107,40 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"(?<!\\)#", lambda _: _NUMBER, spaced))
 
 
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
 def scanner(shapes: Sequence[Shape]) -> Callable[[str], list[Fact]]:
     """A function that finds all these shapes, in the order of the text."""
-    by_key: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    by_key: dict[str, list[tuple[Shape, re.Pattern[str]]]] = {}
     for shape in shapes:
-        by_key.setdefault(shape.key, []).append((shape.name, _compiled(shape.pattern)))
-    keys = sorted(by_key, key=len, reverse=True)
-    any_key = re.compile("|".join(re.escape(key).replace(r"\ ", r"\s+") for key in keys))
+        by_key.setdefault(shape.key, []).append((shape, _compiled(shape.pattern)))
 
     def scan(text: str) -> list[Fact]:
         found = []
-        line_start = 0
-        for hit in any_key.finditer(text):
-            here = hit.start()
-            line_start = text.rfind("\n", line_start, here) + 1 or line_start
-            first = max(line_start, here - BEHIND)
-            for name, pattern in by_key[" ".join(hit.group().split())]:
-                match = pattern.search(text, first, hit.end() + AHEAD)
-                if match and match.start() <= here < match.end():
-                    prefix = text[first : match.start()]
-                    found.append(Fact(name, match.groupdict(), prefix, match.start()))
-        return found
+        for key, alike in by_key.items():
+            for at in _places(text, key):
+                for shape, pattern in alike:
+                    match = _match(text, at, shape.behind, pattern, len(key))
+                    if match:
+                        begin = match.start()
+                        line = text.rfind("\n", max(0, begin - _PREFIX), begin) + 1 or max(0, begin - _PREFIX)
+                        found.append(Fact(shape.name, match.groupdict(), text[line:begin], begin))
+        return sorted(found, key=lambda fact: fact.at)
 
     return scan
+
+
+def _match(text: str, at: int, behind: int, pattern: re.Pattern[str], length: int) -> re.Match[str] | None:
+    end = at + length + AHEAD
+    if not behind:
+        return pattern.match(text, at, end)
+    match = pattern.search(text, max(0, at - behind), end)
+    return match if match and match.start() <= at < match.end() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,40 +155,49 @@ class Setting:
 
 
 _SETTING_NAMES: Final = {
-    "max_model_len": r"max[-_]model[-_]len|max[-_]seq[-_]len(?=[= ])|context[-_]length",
-    "utilization": r"gpu[-_]memory[-_]utilization",
-    "mem_fraction_static": r"mem[-_]fraction[-_]static",
-    "tp": r"tensor[-_]parallel(?:[-_]size)?|tp[-_]size|-tp",
-    "pp": r"pipeline[-_]parallel(?:[-_]size)?|pp[-_]size|-pp",
-    "dp": r"data[-_]parallel[-_]size|dp[-_]size|-dp",
-    "dcp": r"decode[-_]context[-_]parallel[-_]size|dcp[-_]world[-_]size|dcp[-_]size|-dcp",
-    "kv_cache_dtype": r"kv[-_]cache[-_](?:dtype|type)",
-    "dtype": r"(?<![\w-])dtype(?==torch)",
-    "block_size": r"block[-_]size|page[-_]size",
-    "max_num_seqs": r"max[-_]num[-_]seqs",
-    "max_num_batched_tokens": r"max[-_]num[-_]batched[-_]tokens",
-    "swap_space": r"swap[-_]space",
-    "model": r"model[-_]path|model[-_]tag|(?<=--)model(?=[= ])|(?<=[\s('\",])model(?=['\"]?[=:])",
-    "fraction_of_free": r"kv[-_]cache[-_]free[-_]gpu[-_]mem(?:ory)?[-_]fraction|free[-_]gpu[-_]memory[-_]fraction",
+    "max_model_len": ("max_model_len", "max_seq_len", "context_length"),
+    "utilization": ("gpu_memory_utilization",),
+    "mem_fraction_static": ("mem_fraction_static",),
+    "tp": ("tensor_parallel_size", "tensor_parallel", "tp_size", "-tp"),
+    "pp": ("pipeline_parallel_size", "pipeline_parallel", "pp_size", "-pp"),
+    "dp": ("data_parallel_size", "dp_size", "-dp"),
+    "dcp": ("decode_context_parallel_size", "dcp_world_size", "dcp_size", "-dcp"),
+    "kv_cache_dtype": ("kv_cache_dtype",),
+    "dtype": ("dtype=torch",),
+    "block_size": ("block_size", "page_size"),
+    "max_num_seqs": ("max_num_seqs",),
+    "max_num_batched_tokens": ("max_num_batched_tokens",),
+    "swap_space": ("swap_space",),
+    "model": ("model_path", "model_tag", "--model", "model=", "model'"),
+    "fraction_of_free": ("kv_cache_free_gpu_mem_fraction", "free_gpu_memory_fraction"),
 }
-_SETTING: Final = re.compile("|".join(f"(?P<{name}>{names})" for name, names in _SETTING_NAMES.items()), re.ASCII)
-_VALUE: Final = re.compile(r"['\"]?(?:(?P<said>\s*[=:]\s*)|\s+)(?:\[?['\"])?(?P<value>[\w.+-][\w./+-]*)")
-_LETTER: Final = re.compile(r"\w")
+_WRITTEN: Final = {
+    written: name
+    for name, all_written in _SETTING_NAMES.items()
+    for given in all_written
+    for written in {given, given if given.startswith("-") else given.replace("_", "-")}
+}
+"""Every way to write a name, and the name it stands for."""
+_VALUE: Final = re.compile(r"(?P<said>['\"]?\s*[=:]\s*)?\s*(?:\[?['\"])?(?P<value>[\w.+-][\w./+-]*)")
+_BEFORE: Final = frozenset(" \t\n\r([{,'\"`-=")
+_AFTER: Final = frozenset(" \t\n='\":")
 
 
 def settings(text: str) -> list[Setting]:
     """Settings by the names vLLM, SGLang and TensorRT-LLM give them; those of llama.cpp stand in lines of its own."""
     found = []
-    for hit in _SETTING.finditer(text):
-        before = text[hit.start() - 1 : hit.start()]
-        if _LETTER.match(before) or text[max(0, hit.start() - 16) : hit.start()].endswith("equivalent to --"):
-            continue
-        value = _VALUE.match(text, hit.end(), hit.end() + 300)
-        if value is None:
-            continue
-        said = value["said"] is not None and not before.startswith("-") and not hit.group().startswith("-")
-        found.append(Setting(str(hit.lastgroup), value["value"].rstrip("."), said, hit.start()))
-    return found
+    for written, name in _WRITTEN.items():
+        for at in _places(text, written):
+            end = at + len(written.rstrip("='").removesuffix("=torch"))
+            if text[at - 1 : at] not in _BEFORE and at or text[end : end + 1] not in _AFTER:
+                continue
+            if text[max(0, at - 16) : at].endswith("equivalent to --"):  # what another setting amounts to
+                continue
+            value = _VALUE.match(text, end, end + 300)
+            if value is not None:
+                said = value["said"] is not None and text[at - 1 : at] != "-" and not written.startswith("-")
+                found.append(Setting(name, value["value"].rstrip("."), said, at))
+    return sorted(found, key=lambda setting: setting.at)
 
 
 COMMAND: Final = "command"
@@ -191,17 +216,19 @@ def starts(facts: Iterable[Fact]) -> list[list[Fact]]:
     """
     parts: list[list[Fact]] = [[]]
     seen: set[tuple[int, str]] = set()
+    printed = False
     for fact in facts:
         level = _LEVELS.get(fact.name)
-        if level is not None:
+        if level is None:
+            printed = True
+        else:
             engine = _DP.search(fact.prefix)
             mark = (level, engine.group() if engine else "")
-            highest = max((lv for lv, _ in seen), default=-1)
-            printed = any(f.name not in _LEVELS for f in parts[-1])
-            repeated = mark in seen and (level > 0 or printed or highest > 0)
+            highest = max((earlier for earlier, _ in seen), default=-1)
+            repeated = mark in seen and (level > 0 or highest > 0)
             if parts[-1] and (repeated or (level < highest and not engine) or (level == 0 and printed)):
                 parts.append([])
-                seen = set()
+                seen, printed = set(), False
             seen.add(mark)
         parts[-1].append(fact)
     return parts

@@ -11,49 +11,33 @@ from kvviz.engine_log.scan import COMMAND, START, Fact, Shape
 
 SHAPES: Final = (
     Shape(COMMAND, "sglang.launch_server", r"sglang\.launch_server\b"),
-    Shape(COMMAND, "sglang serve", r"sglang serve\b"),
+    Shape(COMMAND, "sglang", r"sglang serve\b"),
     Shape(START, "server_args=", r"server_args=\w*"),
-    Shape("sglang weights begin", "Load weight begin.", r"Load weight begin\. avail mem=(?P<gb>#) ?GB"),
-    Shape(
-        "sglang weights",
-        "Load weight end.",
-        r"Load weight end\.[^\n]*?avail mem=(?P<gb>#) ?GB(?:, mem usage=(?P<used>#) ?GB)?",
-    ),
-    Shape("sglang pools end", "Memory pool end.", r"Memory pool end\. avail mem=(?P<gb>#) ?GB"),
+    Shape("sglang weights begin", "weight", r"weight begin\. avail mem=(?P<gb>#) ?GB"),
+    Shape("sglang weights", "weight", r"weight end\.[^\n]*?avail mem=(?P<gb>#) ?GB(?:, mem usage=(?P<used>#) ?GB)?"),
+    Shape("sglang pools end", "pool", r"pool end\. avail mem=(?P<gb>#) ?GB"),
     Shape(
         "sglang pool",
-        "KV Cache is allocated.",
-        r"KV Cache is allocated\.(?: dtype: (?P<type>[\w.]+),)?(?: \#tokens: (?P<tokens>\d+),)?"
-        r" (?:K size: (?P<k>[\d.]+) ?GB, V size: (?P<v>[\d.]+) ?GB|KV size: (?P<kv>[\d.]+) ?GB)",
+        "Cache",
+        r"Cache is allocated\.(?: dtype: (?P<type>[\w.]+),)?(?: \#tokens: (?P<tokens>\d+),)?"
+        r" (?:K size: (?P<k>\d+\.?\d*) ?GB, V size: (?P<v>\d+\.?\d*) ?GB|KV size: (?P<kv>\d+\.?\d*) ?GB)",
     ),
     Shape(
         "sglang post capture",
-        "Post-capture KV sizing:",
+        "Post-capture",
         r"Post-capture KV sizing: KV cache allocated\. dtype: (?P<type>[\w.]+), \#tokens: (?P<tokens>\d+),"
-        r" KV size: (?P<kv>[\d.]+) ?GB",
+        r" KV size: (?P<kv>\d+\.?\d*) ?GB",
     ),
-    Shape(
-        "sglang two pools",
-        "liding window memory pool.",
-        r"[Ss]liding window memory pool\. full_layer_tokens=(?P<full>\d+), swa_layer_tokens=(?P<window>\d+)",
-    ),
-    Shape(
-        "sglang swa usage",
-        "SWAKVPool mem usage:",
-        r"SWAKVPool mem usage: (?P<gb>#) ?GB, swa size: (?P<window>\d+), full size: (?P<full>\d+)",
-    ),
-    Shape(
-        "sglang states",
-        "Mamba Cache is allocated.",
-        r"Mamba Cache is allocated\. max_mamba_cache_size: (?P<slots>\d+)(?P<sizes>[^\n]*)",
-    ),
+    Shape("sglang two pools", "liding", r"liding window memory pool\. full_layer_tokens=(?P<full>\d+), swa_layer_tokens=(?P<window>\d+)"),
+    Shape("sglang swa usage", "SWAKVPool", r"SWAKVPool mem usage: (?P<gb>#) ?GB, swa size: (?P<window>\d+), full size: (?P<full>\d+)"),
+    Shape("sglang states", "max_mamba_cache_size:", r"max_mamba_cache_size: (?P<slots>\d+)(?P<sizes>[^\n]*)"),
     Shape(
         "sglang tokens",
         "max_total_num_tokens=",
         r"max_total_num_tokens=(?P<tokens>\d+)(?:[^\n]*?max_running_requests=(?P<requests>\d+))?"
         r"(?:[^\n]*?context_len=(?P<len>\d+))?",
     ),
-    Shape("sglang type", "Using KV cache dtype:", r"Using KV cache dtype: (?P<type>[\w.]+)"),
+    Shape("sglang type", "dtype:", r"Using KV cache dtype: (?P<type>[\w.]+)", behind=20),
 )  # fmt: skip
 
 FIGURES: Final = frozenset(

@@ -10,32 +10,31 @@ from kvviz.engine_log.printed import number, printed, rate
 from kvviz.engine_log.scan import Fact, Shape
 
 SHAPES: Final = (
-    Shape("trt version", "TensorRT-LLM version:", r"TensorRT-LLM version: (?P<version>\d[\w.]*)"),
-    Shape("trt using", "tokens in paged KV cache", r"Using (?P<tokens>#) (?:total )?tokens in paged KV cache"),
-    Shape("trt per sequence", "blocks per sequence", r"and (?P<n>#) blocks per sequence"),
-    Shape("trt bytes", "bytes for k/v cache", r"Allocate (?P<bytes>#) bytes for k/v cache"),
+    Shape("trt version", "TensorRT-LLM", r"TensorRT-LLM version: (?P<version>\d[\w.]*)"),
+    Shape("trt using", "Using", r"Using (?P<tokens>#) (?:total )?tokens in paged KV cache(?:, and (?P<per>#) blocks per)?"),
+    Shape("trt bytes", "Allocate", r"Allocate (?P<bytes>#) bytes for k/v cache"),
     Shape(
         "trt memory",
-        "Memory usage when calculating max tokens",
-        r"Memory usage when calculating max tokens in paged kv cache: total: (?P<total>#) (?P<tu>[GM]iB),"
+        "calculating",
+        r"calculating max tokens in paged kv cache: total: (?P<total>#) (?P<tu>[GM]iB),"
         r" available: (?P<free>#) (?P<fu>[GM]iB)",
     ),
-    Shape("trt blocks", "KV cache primary pool:", r"Number of blocks in KV cache primary pool: (?P<n>#)"),
-    Shape("trt secondary", "KV cache secondary pool:", r"Number of blocks in KV cache secondary pool: (?P<n>#)"),
-    Shape("trt block", "Number of tokens per block:", r"Number of tokens per block: (?P<n>\d+)"),
-    Shape("trt per sequence", "Max KV cache pages per sequence:", r"Max KV cache pages per sequence: (?P<n>#)"),
+    Shape("trt blocks", "primary", r"primary pool: (?P<n>#)"),
+    Shape("trt secondary", "secondary", r"secondary pool: (?P<n>#)"),
+    Shape("trt block", "tokens", r"tokens per block: (?P<n>\d+)"),
+    Shape("trt per sequence", "pages", r"pages per sequence: (?P<n>#)"),
     Shape(
         "trt window",
-        "Max KV cache blocks per sequence:",
+        "Max",
         r"Max KV cache blocks per sequence: (?P<n>\d+)(?: \[window size=(?P<window>-?\d+)\])?, tokens per block=(?P<block>\d+),"
         r" primary blocks=(?P<blocks>\d+), secondary blocks=(?P<secondary>\d+)(?:, max sequence length=(?P<len>\d+))?",
     ),
     Shape(
         "trt allocated",
-        "for max tokens in paged KV cache",
+        "Allocated",
         r"Allocated (?P<amount>#) (?P<unit>[GMK]i?B) for max tokens in paged KV cache \((?P<tokens>\d[\d,]*)\)",
     ),
-    Shape("trt quota", "New quota is", r"New quota is (?P<gib>#) ?GiB"),
+    Shape("trt quota", "quota", r"quota is (?P<gib>#) ?GiB"),
 )  # fmt: skip
 
 FIGURES: Final = frozenset(
@@ -83,6 +82,8 @@ def _of_rank(facts: Sequence[Fact]) -> dict[str, Any]:
                 out["blocks_per_sequence"] = number(fact["n"])
             case "trt using":
                 out |= {"kv_tokens": number(fact["tokens"]), "form": "tokens"}
+                if per := fact.get("per"):
+                    out["blocks_per_sequence"] = number(per)
             case "trt bytes":
                 out |= {"kv_bytes_per_gpu": number(fact["bytes"])}
             case "trt window":
@@ -103,6 +104,8 @@ def _of_rank(facts: Sequence[Fact]) -> dict[str, Any]:
         tokens, kv_bytes = out.get("kv_tokens"), out["kv_bytes_per_gpu"]
         if tokens and not kv_bytes % tokens:
             out["bytes_per_token"] = kv_bytes // tokens
+    if "kv_tokens" not in out and len(windows) < 2 and "blocks" in out and "block_tokens" in out:
+        out["kv_tokens"] = out["blocks"] * out["block_tokens"]
     return out
 
 

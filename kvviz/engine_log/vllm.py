@@ -9,69 +9,63 @@ from kvviz.core.units import GIB
 from kvviz.engine_log.printed import Printed, number, printed, rate, roundest
 from kvviz.engine_log.scan import COMMAND, INITIALISED, START, Fact, Shape
 
-_GIB: Final = r"(?:GiB|GB)"
-
 SHAPES: Final = (
-    Shape(COMMAND, "vllm serve", r"vllm serve (?P<model>[\w./-]+)"),
-    Shape(COMMAND, "vllm.entrypoints", r"-m vllm\.entrypoints[\w.]+"),
-    Shape(START, "vLLM API server version", r"vLLM API server version v?(?P<version>\d[\w.+]*)"),
-    Shape(INITIALISED, "LLM engine (v", r"LLM engine \(v(?P<version>\d[\w.+]*)\)"),
+    Shape(COMMAND, "vllm", r"vllm serve (?P<model>[\w./-]+)"),
+    Shape(COMMAND, "vllm.entrypoints", r"vllm\.entrypoints\.[\w.]*server"),
+    Shape(START, "API", r"API server version v?(?P<version>\d[\w.+]*)"),
+    Shape(INITIALISED, "engine", r"engine \(v(?P<version>\d[\w.+]*)\)"),
+    # V0
     Shape(
         "vllm blocks",
         "blocks:",
-        r"(?:\b(?P<device>GPU|cuda|rocm|cpu|tpu|xpu|hpu|neuron) blocks: (?P<gpu>\d+))(?:, (?:# ?)?CPU blocks: (?P<cpu>\d+))?",
+        r"\b(?P<device>GPU|cuda|rocm|cpu|tpu|xpu|hpu|neuron) blocks: (?P<gpu>\d+)(?:, (?:\\# ?)?CPU blocks: (?P<cpu>\d+))?",
+        behind=12,
     ),
-    Shape("vllm concurrency", "Maximum concurrency for", r"Maximum concurrency for (?P<len>#) tokens per request: (?P<x>#)x"),
-    Shape("vllm tokens", "KV cache size:", r"(?P<device>\w[\w+ ]*?) KV cache size: (?P<tokens>#) tokens(?P<same>, Max)?"),
-    Shape("vllm weights", "oading model weights took", rf"oading model weights took (?P<gib>#) {_GIB}"),
-    Shape("vllm weights", "Model loading took", rf"Model loading took (?P<gib>#) {_GIB}"),
-    Shape("vllm weights", "odel weights take", rf"odel weights take (?P<gib>#) ?{_GIB}"),
-    Shape("vllm non-torch", "non_torch_memory takes", rf"non_torch_memory takes (?P<gib>#) ?{_GIB}"),
-    Shape("vllm activation", "activation peak memory takes", rf"activation peak memory takes (?P<gib>#) ?{_GIB}"),
-    Shape("vllm rest", "reserved for KV Cache is", rf"reserved for KV Cache is (?P<gib>#) ?{_GIB}"),
-    Shape("vllm total", "total_gpu_memory (", r"total_gpu_memory \((?P<gib>#) ?GiB\) x gpu_memory_utilization \((?P<share>#)\)"),
-    Shape(
-        "vllm profile",
-        "Memory profiling results:",
-        r"Memory profiling results:[^\n]*?total_gpu_memory=(?P<total>#) ?GiB"
-        r"(?:[^\n]*?peak_torch_memory=(?P<peak>#) ?GiB)?(?:[^\n]*?non_torch_memory=(?P<non_torch>#) ?GiB)?",
-    ),
+    Shape("vllm profile", "profiling", r"profiling results:[^\n]*?total_gpu_memory=(?P<total>#) ?GiB(?P<more>[^\n]*)"),
     Shape("vllm rest", "kv_cache_size=", r"kv_cache_size=(?P<gib>#) ?GiB"),
-    Shape("vllm available", "Available KV cache memory:", rf"Available KV cache memory: (?P<gib>#) ?{_GIB}"),
-    Shape("vllm reserved", "memory for KV Cache as specified", r"reserved (?P<gib>#) ?GiB memory for KV Cache as specified"),
-    Shape("vllm padding", "padding layers, may waste", r"Add (?P<layers>\d+) padding layers, may waste"),
-    Shape("vllm hybrid block", "Setting attention block size to", r"Setting attention block size to (?P<tokens>#) tokens"),
-    Shape("vllm override", "Overriding num_gpu_blocks", r"Overriding num_gpu_blocks=(?P<found>\d+) with"),
-    Shape("vllm need", "KV cache is needed", r"(?P<gib>#) ?GiB KV cache is needed"),
-    Shape("vllm need for", "max seq len (", r"max seq len \((?P<len>#)\)"),
-    Shape("vllm room", "available KV cache memory (", r"available KV cache memory \((?P<gib>#) ?GiB\)"),
-    Shape("vllm longest", "maximum model length is", r"maximum model length is (?P<len>#)"),
-    Shape("vllm v0 refusal", "that can be stored in KV cache (", r"that can be stored in KV cache \((?P<tokens>#)\)"),
-    Shape("vllm no room", "No available memory for the cache blocks", r"No available memory for the cache blocks"),
-    Shape("vllm not free", "is less than desired GPU memory utilization", r"is less than desired GPU memory utilization"),
+    Shape("vllm total", "total_gpu_memory", r"total_gpu_memory \((?P<gib>#) ?GiB\) x gpu_memory_utilization \((?P<share>#)\)"),
+    Shape("vllm weights", "weights", r"weights (?:took|take) (?P<gib>#) ?Gi?B"),
+    Shape("vllm non-torch", "non_torch_memory", r"non_torch_memory takes (?P<gib>#) ?GiB"),
+    Shape("vllm activation", "activation", r"activation peak memory takes (?P<gib>#) ?GiB"),
+    Shape("vllm rest", "reserved", r"reserved for KV Cache is (?P<gib>#) ?GiB"),
+    Shape("vllm v0 refusal", "stored", r"stored in KV cache \((?P<tokens>#)\)"),
+    # V1
+    Shape("vllm concurrency", "concurrency", r"concurrency for (?P<len>#) tokens per request: (?P<x>#)x"),
+    Shape("vllm tokens", "cache", r"cache size: (?P<tokens>#) tokens(?P<same>, Max)?"),
+    Shape("vllm weights", "loading", r"loading took (?P<gib>#) ?Gi?B"),
+    Shape("vllm available", "Available", r"Available KV cache memory: (?P<gib>#) ?GiB"),
+    Shape("vllm reserved", "reserved", r"reserved (?P<gib>#) ?GiB memory for KV Cache as specified"),
+    Shape("vllm padding", "padding", r"Add (?P<layers>\d+) padding layers", behind=12),
+    Shape("vllm hybrid block", "attention", r"attention block size to (?P<tokens>#) tokens"),
+    Shape("vllm override", "Overriding", r"Overriding num_gpu_blocks=(?P<found>\d+) with"),
+    Shape("vllm need", "needed", r"(?P<gib>#) ?GiB KV cache is needed", behind=40),
+    Shape("vllm need for", "seq", r"seq len \((?P<len>#)\)"),
+    Shape("vllm room", "available", r"available KV cache memory \((?P<gib>#) ?GiB\)"),
+    Shape("vllm longest", "maximum", r"maximum model length is (?P<len>#)"),
+    Shape("vllm no room", "available", r"available memory for the cache blocks"),
+    Shape("vllm not free", "less", r"less than desired GPU memory utilization"),
     Shape(
         "vllm free",
-        "Free memory on device",
-        r"Free memory on device (?:[\w:]+ )?\((?P<free>#)/(?P<total>#) GiB\) on startup"
-        r"(?:\. Desired GPU memory utilization is \((?P<share>#),|"
-        r" is less than desired GPU memory utilization \((?P<desired>#),)?",
+        "Free",
+        r"Free memory on device (?:[\w:]+ )?\((?P<free>#)/(?P<total>#) ?GiB\) on startup"
+        r"(?:\. Desired GPU memory utilization is \((?P<share>#)| is less than desired GPU memory utilization \((?P<desired>#))?",
     ),
-    Shape("vllm activation", "for peak activation", r"(?P<gib>#) GiB for peak activation"),
-    Shape("vllm non-torch", "for non-torch memory", r"(?P<gib>#) GiB for non-torch memory"),
-    Shape("vllm weights", "GiB for weight,", r"(?P<gib>#) GiB for weight,"),
-    Shape("vllm available", "Current kv cache memory in use is", r"Current kv cache memory in use is (?P<gib>#) ?GiB"),
-    Shape("vllm graph", "Graph capturing finished in", r"Graph capturing finished in # secs?, took (?P<gib>#) ?GiB"),
-    Shape("vllm graph pool", "CUDA graph pool memory:", r"CUDA graph pool memory: (?P<gib>#) ?GiB \(actual\)"),
-    Shape("vllm 0.21", "is enabled (default since v0.21", r"is enabled \(default since v0\.21.*?utilization=(?P<share>#)"),
-    Shape("vllm 0.19", "CUDA graph memory profiling will be enabled", r"profiling will be enabled by default"),
-    Shape("vllm max len", "Using max model len", r"Using max model len (?P<len>#)"),
-    Shape("vllm batched", "max_num_batched_tokens=", r"is enabled with max_num_batched_tokens=(?P<n>\d+)"),
-    Shape("vllm fp8", "data type to store kv cache", r"Using (?P<type>fp8\w*) data type to store kv cache"),
-    Shape("vllm started", "Application startup complete", r"Application startup complete"),
+    Shape("vllm activation", "peak", r"(?P<gib>#) ?GiB for peak activation", behind=24),
+    Shape("vllm non-torch", "non-torch", r"(?P<gib>#) ?GiB for non-torch memory", behind=24),
+    Shape("vllm weights", "weight,", r"(?P<gib>#) ?GiB for weight,", behind=24),
+    Shape("vllm in use", "Current", r"Current kv cache memory in use is (?P<gib>#) ?GiB"),
+    Shape("vllm graph", "capturing", r"capturing finished in # secs?, took (?P<gib>#) ?GiB"),
+    Shape("vllm graph pool", "graph", r"graph pool memory: (?P<gib>#) ?GiB \(actual\)"),
+    Shape("vllm 0.21", "default", r"default since v0\.21[^\n]*?utilization=(?P<share>#)"),
+    Shape("vllm 0.19", "profiling", r"profiling will be enabled by default"),
+    Shape("vllm max len", "Using", r"Using max model len (?P<len>#)"),
+    Shape("vllm batched", "max_num_batched_tokens=", r"enabled with max_num_batched_tokens=(?P<n>\d+)", behind=16),
+    Shape("vllm fp8", "store", r"Using (?P<type>fp8\w*) data type to store kv cache", behind=40),
+    Shape("vllm started", "startup", r"startup complete"),
 )  # fmt: skip
 
 FIGURES: Final = frozenset(
-    f"vllm {name}" for name in ("blocks", "concurrency", "tokens", "rest", "available", "reserved", "need", "v0 refusal",
+    f"vllm {name}" for name in ("blocks", "concurrency", "tokens", "rest", "available", "reserved", "in use", "need", "v0 refusal",
                                "need for", "room", "not free", "no room")
 )  # fmt: skip
 """Any of these makes a start one that says something of a cache."""
@@ -134,14 +128,20 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     if "vllm started" in by_name:
         out["started"] = True
 
-    pool = _smallest(by_name.get("vllm available", []) or by_name.get("vllm rest", []) or by_name.get("vllm reserved", []))
+    pool = _smallest(_pools(by_name))
     if "vllm tokens" in by_name:
-        return out | _tokens(by_name, pool, out)
+        return out | _tokens(by_name, pool, out, given)
     if "vllm blocks" in by_name:
         return out | _blocks(by_name, pool, out, given)
     if refusal := _refusal(by_name, out):
         return out | refusal
-    return out | {"form": "V1, one GPU's memory only" if "vllm available" in by_name else "memory profiling only"}
+    return out | {"form": "V1, one GPU's memory only" if {"vllm available", "vllm in use", "vllm reserved"} & set(by_name) else "memory profiling only"}
+
+
+def _pools(by_name: dict[str, list[Fact]]) -> list[Fact]:
+    """Lines with the pool of a rank, of the first kind there is."""
+    names = ("vllm available", "vllm rest", "vllm reserved", "vllm in use")
+    return next((by_name[name] for name in names if name in by_name), [])
 
 
 def _amounts(facts: Sequence[Fact]) -> list[Printed]:
@@ -168,8 +168,8 @@ def _one_gpu(by_name: dict[str, list[Fact]]) -> dict[str, Any]:
     if "vllm profile" in by_name:
         profile = by_name["vllm profile"][-1]
         out["total_bytes"] = printed(profile["total"]).bytes
-        if non_torch := profile.get("non_torch"):
-            out["non_torch_bytes_per_gpu"] = printed(non_torch).bytes
+        if non_torch := re.search(r"non_torch_memory=(\d[\d.]*) ?GiB", profile["more"]):
+            out["non_torch_bytes_per_gpu"] = printed(non_torch[1]).bytes
     if "vllm total" in by_name:
         total = by_name["vllm total"][-1]
         out |= {"total_bytes": printed(total["gib"]).bytes, "utilization": float(total["share"])}
@@ -180,8 +180,7 @@ def _one_gpu(by_name: dict[str, list[Fact]]) -> dict[str, Any]:
             out["utilization"] = float(share)
     if "vllm 0.21" in by_name:
         out["utilization"] = float(by_name["vllm 0.21"][-1]["share"])
-    pools = by_name.get("vllm available") or by_name.get("vllm rest") or by_name.get("vllm reserved")
-    if pools:
+    if pools := _pools(by_name):
         amounts = sorted({p.bytes for p in _amounts(pools)})
         out["available_kv_bytes_per_gpu"] = amounts[0]
         if len(amounts) > 1:
@@ -211,7 +210,9 @@ def _concurrency(by_name: dict[str, list[Fact]]) -> tuple[float | None, Fraction
     return (float(sum(known)), known[0]) if known else (None, None)
 
 
-def _tokens(by_name: dict[str, list[Fact]], pool: Printed | None, out: dict[str, Any]) -> dict[str, Any]:
+def _tokens(
+    by_name: dict[str, list[Fact]], pool: Printed | None, out: dict[str, Any], given: dict[str, str]
+) -> dict[str, Any]:
     """V1: a line of tokens."""
     facts = by_name["vllm tokens"]
     trial = "vllm override" in by_name
@@ -261,7 +262,9 @@ def _tokens(by_name: dict[str, list[Fact]], pool: Printed | None, out: dict[str,
     # A windowed model's tokens line is per request since 0.21: only a plain model's has a rate. Of later versions,
     # tokens that are whole blocks are a plain model's.
     if capacity and not several and pool is not None and not one % 16:
-        new["bytes_per_token"] = rate(pool, one, out.get("block_tokens") or 64)
+        # Tokens are the smallest rank's; where only one of several ranks printed its pool, that may be another's.
+        alone = len(by_name.get("vllm available", ())) == 1 and int(given.get("tp", 1)) * int(given.get("pp", 1)) > 1
+        new["bytes_per_token"] = rate(pool, one, out.get("block_tokens") or 64, by=4 if alone else 0)
     return new
 
 
@@ -308,7 +311,7 @@ def _refusal(by_name: dict[str, list[Fact]], out: dict[str, Any]) -> dict[str, A
             length = number(by_name["vllm need for"][-1]["len"])
             new |= {"needed_for_tokens": length, "max_model_len": length}
         if "vllm blocks" not in by_name and out.get("available_kv_bytes_per_gpu"):
-            pool = _smallest(by_name.get("vllm rest", []) or by_name.get("vllm available", []))
+            pool = _smallest(_pools(by_name))
             new["bytes_per_token"] = rate(pool, tokens, 16) if pool else None
         return new
     if "vllm need" in by_name or "vllm room" in by_name:
