@@ -39,9 +39,6 @@ _DELTA_CHECKPOINT_TOKENS = 64
 _TAKEN_BACK = frozenset({"mamba2", "gated_delta", "kda"})
 KEEPS_EVERY_TOKEN = frozenset({"full", "latent", "indexer"})
 
-Backend = Literal["FLASH_ATTN_MLA", "FLASHMLA", "FLASHINFER_MLA", "CUTLASS_MLA", "TRITON_MLA"]
-"""Attention backends of dense latents, as ``--attention-backend`` spells them."""
-
 BACKENDS: Final[Mapping[str, tuple[int, frozenset[str] | None]]] = {
     "FLASH_ATTN_MLA": (16, frozenset({"hopper"})),
     "FLASHMLA": (64, frozenset({"hopper"})),
@@ -49,8 +46,9 @@ BACKENDS: Final[Mapping[str, tuple[int, frozenset[str] | None]]] = {
     "CUTLASS_MLA": (128, frozenset({"blackwell"})),
     "TRITON_MLA": (16, None),
 }
-"""Smallest block each takes, in tokens, and the generations it runs on; None: all. ``v1/attention/backends/mla``:
-flashattn_mla.py:49-70, flashmla.py:57-97, flashinfer_mla.py:204-221, cutlass_mla.py:49-70, triton_mla.py:114-140."""
+"""Attention backends of dense latents, as ``--attention-backend`` spells them: the smallest block in tokens, and the
+generations it runs on (None: all). ``v1/attention/backends/mla``: flashattn_mla.py:49-70, flashmla.py:57-97,
+flashinfer_mla.py:204-221, cutlass_mla.py:49-70, triton_mla.py:114-140."""
 _FLASHINFER_NOPE_DIMS: Final = frozenset({64, 128, 192})
 """Widths of a head's part without rotation that FlashInfer's latent kernel takes (``flashinfer_mla.py:228-250``)."""
 
@@ -242,14 +240,16 @@ def full_length(of: Sequence[Spec]) -> tuple[Spec, ...]:
 def without_hybrid_manager(of: Sequence[Spec]) -> tuple[Spec, ...] | None:
     """The same caches with ``--disable-hybrid-kv-cache-manager``; None where vLLM does not start with it.
 
-    Windows and chunks beside layers that keep every token are kept at full length; what is of one kind stays as it is
-    (``kv_cache_planning.py:744-878``).
+    Windows and chunks beside layers that keep every token are kept at full length, if they are of one length; what is
+    of one kind stays as it is (``kv_cache_planning.py:744-878``, ``kv_cache_interface.py:650-660``).
     """
     if _keeps_alike(of):
         return tuple(of)
     kept = full_length(of)
     beside = any(s.kind in KEEPS_EVERY_TOKEN for s in of)
-    return kept if beside and _keeps_alike(kept) else None
+    lengths = [len({s.limit_tokens for s in of if s.kind == kind}) for kind in ("window", "chunk")]
+    refused = any(s.kind == "full" for s in of) and max(lengths) > 1
+    return kept if beside and not refused and _keeps_alike(kept) else None
 
 
 def assign(of: Sequence[Spec], rules: Rules) -> tuple[Members, ...] | None:

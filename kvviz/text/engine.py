@@ -70,12 +70,11 @@ DCP_LATENT = Text(
     "デコードコンテキスト並列数 {dcp} は、テンソル並列数 {tp} の約数でなければなりません。{sizes} から選んでください。",
 )
 DCP_HEADS = Text(
-    "Decode context parallel {dcp} only takes the place of copies of KV heads: at tensor parallel {tp} this model's "
-    "{heads} KV heads are kept {copies} times each, and the value must divide that, {tp} and the query heads per KV "
-    "head: use one of {sizes}.",
-    "デコードコンテキスト並列は KV ヘッドの複製の代わりに使うもので、{dcp} にはできません。"
-    "テンソル並列数 {tp} では KV ヘッド {heads} 個が各 {copies} 重に置かれます。この重複数以下で、{tp} と、"
-    "KV ヘッドあたりのクエリヘッド数の両方の約数である {sizes} から選んでください。",
+    "Decode context parallel {dcp} cannot be: it takes the place of copies of KV heads (each of {heads}, at tensor "
+    "parallel {tp}, kept {copies}×), and must divide both {tp} and the query heads per KV head: use one of {sizes}.",
+    "デコードコンテキスト並列数を {dcp} にはできません。KV ヘッドの複製（テンソル並列数 {tp} では {heads} 個が各 "
+    "{copies} 重）の代わりに使うもので、{tp} と KV ヘッドあたりのクエリヘッド数の両方の約数でなければなりません。"
+    "{sizes} から選んでください。",
 )
 NEEDS_HYBRID_MANAGER = Text(
     "vLLM does not start this model with --disable-hybrid-kv-cache-manager: its layers cannot be made of one kind. "
@@ -289,11 +288,11 @@ TYPICAL = Text(
     "判定は最長のリクエストで行います。",
 )
 SHARED = Text(
-    "The {shared} tokens that all requests begin with are counted once per engine: blocks {blocks}, {bytes} per GPU. "
+    "The {shared} tokens that all requests begin with are counted once per engine, {bytes} per GPU, in whole blocks. "
     "Windows, chunks and states are not shared. This relies on prefix cache hits: exactly the same tokens "
     "from the very first.",
     "全リクエストに共通する先頭の {shared} トークンは、エンジンごとに 1 回だけ数えます"
-    "（{blocks} ブロック、GPU あたり {bytes}）。ウィンドウ、チャンク、状態は共有されません。"
+    "（ブロック単位で GPU あたり {bytes}）。ウィンドウ、チャンク、状態は共有されません。"
     "先頭から完全に一致し、プレフィックスキャッシュに当たることが前提です。",
 )
 SHARED_WITHOUT = Text("{said} Without hits {fit} requests fit.", "{said}当たらなければ、収まるのは {fit} 件です。")
