@@ -116,7 +116,9 @@ class _Context:
 
     @property
     def has_caches(self) -> bool:
-        return bool(self.self_sizes or self.states or self.state_buffers or any(c.size or c.buffers for c in self.caches))
+        return bool(
+            self.self_sizes or self.states or self.state_buffers or any(c.size or c.buffers for c in self.caches)
+        )
 
 
 def _contexts(facts: Sequence[Fact]) -> list[_Context]:
@@ -237,7 +239,9 @@ def _read(context: _Context) -> dict[str, Any]:
         out |= _caches(context, out)
     if context.states or context.state_buffers:
         out |= _states(context)
-        out["form"] = "hybrid" if out.get("kv_bytes_total") and "shortened" not in out["form"] else out.get("form", "states")
+        out["form"] = (
+            "hybrid" if out.get("kv_bytes_total") and "shortened" not in out["form"] else out.get("form", "states")
+        )
     if meta.get("arch") == "mllama":
         out["engine"] = "ollama"  # llama.cpp itself has no such architecture
         out["form"] = "old llama.cpp lines"
@@ -431,7 +435,9 @@ def _states(context: _Context) -> dict[str, Any]:
     lines = [f for f in context.states if f.get("cells")]
     new: dict[str, Any] = {}
     if context.states:
-        distinct = list({(f.name, tuple(sorted((k, v or "") for k, v in f.groups.items()))): f for f in context.states}.values())
+        distinct = list(
+            {(f.name, tuple(sorted((k, v or "") for k, v in f.groups.items()))): f for f in context.states}.values()
+        )
         new["state_bytes_total"] = sum(_state_bytes(f) for f in distinct)
     else:
         new["state_bytes_total"] = sum(int(a * MIB) for a in _per_device(context.state_buffers).values())

@@ -18,7 +18,7 @@ SHAPES: Final = (
     Shape(
         "vllm blocks",
         "blocks:",
-        r"\b(?P<device>GPU|cuda|rocm|cpu|tpu|xpu|hpu|neuron) blocks: (?P<gpu>\d+)(?:, (?:\\# ?)?CPU blocks: (?P<cpu>\d+))?",
+        r"\b(?P<device>GPU|cuda|rocm|cpu|tpu|xpu|hpu|neuron) blocks: (?P<gpu>\d+)(?:, (?:\# ?)?CPU blocks: (?P<cpu>\d+))?",
         behind=12,
     ),
     Shape("vllm profile", "profiling", r"profiling results:[^\n]*?total_gpu_memory=(?P<total>#) ?GiB(?P<more>[^\n]*)"),
@@ -135,7 +135,11 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
         return out | _blocks(by_name, pool, out, given)
     if refusal := _refusal(by_name, out):
         return out | refusal
-    return out | {"form": "V1, one GPU's memory only" if {"vllm available", "vllm in use", "vllm reserved"} & set(by_name) else "memory profiling only"}
+    return out | {
+        "form": "V1, one GPU's memory only"
+        if {"vllm available", "vllm in use", "vllm reserved"} & set(by_name)
+        else "memory profiling only"
+    }
 
 
 def _pools(by_name: dict[str, list[Fact]]) -> list[Fact]:
