@@ -60,6 +60,11 @@ class Budget:
         return self.pool_bytes // self.unit_bytes
 
     @property
+    def kept_free_blocks(self) -> int:
+        """Pieces of it that headroom keeps free."""
+        return self.kept_free_bytes // self.unit_bytes
+
+    @property
     def usable_blocks(self) -> int:
         """Pieces that requests may fill."""
         return self.usable_bytes // self.unit_bytes
@@ -118,7 +123,7 @@ def _on_one_gpu(weights: Estimate, plan: Plan) -> Estimate:
     """A GPU's share of the weights: layers are taken to weigh the same, and to divide."""
     if plan.gpus == 1:
         return weights
-    source = Message(text.WEIGHTS_SPLIT, {"source": weights.source, "gpus": plan.gpus})
+    source = Message(engine.WEIGHTS_SPLIT, {"source": weights.source, "tp": plan.gpus})
     share = Fraction(weights.value_bytes, plan.gpus)
     return Estimate(value_bytes=ceil(share * _fullest(plan)), basis="assumed", source=source)
 

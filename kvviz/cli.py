@@ -9,6 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -186,8 +187,9 @@ def answer(options: dict[str, Any]) -> Sizing:
             values[field] = parse_value(field, written)
         except ScenarioError as error:
             problems.append(error)
-    if values.get("tp") and options.get("gpus") is None:  # one engine of that size, and no GPUs besides
-        values["gpus"] = values["tp"]
+    if options.get("gpus") is None:  # as many as the engines asked for are made of, and none besides
+        inside = ("tp", "pp") if values.get("attention_dp") == "on" and values.get("tp") else ("tp", "pp", "dp")
+        values["gpus"] = prod(values.get(ranks) or 1 for ranks in inside)
     given: catalogue.Loaded | None = None
     try:
         if options.get("config"):

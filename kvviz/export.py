@@ -22,7 +22,7 @@ from kvviz.devices import device
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.planning import step_tokens, version_of
-from kvviz.scenario import DEFAULTS, FIELDS, Scenario, Value, to_json
+from kvviz.scenario import DEFAULTS, ENGINES, ENGINES_WITH, FIELDS, Scenario, Value, to_json
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message
 from kvviz.text import charts as parts
@@ -189,7 +189,8 @@ def _settings_in_use(scenario: Scenario) -> Iterator[str]:
     for name in FIELDS:
         idle = name in _IDLE_WITHOUT and not getattr(scenario, _IDLE_WITHOUT[name])
         replaced = name == "sequences" and scenario.users is not None
-        if name not in _NOT_SETTINGS and not idle and not replaced:
+        other_engines = scenario.engine not in ENGINES_WITH.get(name, ENGINES)
+        if name not in _NOT_SETTINGS and not idle and not replaced and not other_engines:
             yield name
 
 
@@ -295,7 +296,7 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
         (parts.NON_TORCH, budget.non_torch),
     )
     derived = "exact" if all(term.basis == "exact" for _, term in terms) else "estimated"
-    outside = {"total": format_bytes(budget.device_bytes), "fraction": f"{sizing.scenario.memory_fraction:g}"}
+    outside = {"total": format_bytes(budget.device_bytes), "fraction": f"{budget.memory_fraction or 1:g}"}
     listed: list[tuple[str, int, str, str]] = [
         (text.DEVICE(lang), budget.device_bytes, "exact", budget.device.memory_source),
         (parts.OUTSIDE(lang), budget.outside_bytes, "exact", parts.OUTSIDE_SOURCE(lang, **outside)),

@@ -16,7 +16,7 @@ from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
 from kvviz.engines.transformers import TransformersPlan
 from kvviz.engines.vllm import VllmPlan
-from kvviz.scenario import Scenario
+from kvviz.scenario import DEFAULTS, ENGINES_WITH, Scenario
 from kvviz.text import Message
 from kvviz.text import engine as text
 from kvviz.text import planning as own_text
@@ -95,6 +95,10 @@ def generation_of(gpu: Device | None) -> str:
 
 def planned(architecture: Architecture, scenario: Scenario, gpu: Device | None) -> Planned:
     """The plan for a scenario. Raises ScenarioError, with the field, for settings it cannot be run with."""
+    for field, engines in ENGINES_WITH.items():
+        if scenario.engine not in engines and getattr(scenario, field) != DEFAULTS[field]:
+            values = {"field": field, "engine": _NAMES[scenario.engine][0]}
+            raise ScenarioError(Message(own_text.NOT_OF_THIS_ENGINE, values), field=field)
     match scenario.engine:
         case "vllm":
             return _vllm(architecture, scenario, gpu)
@@ -268,16 +272,7 @@ def _made(make: Callable[[], P]) -> tuple[P | None, Note | None]:
         return None, Note(code=error.code, message=error.message)
 
 
-def _refuse(scenario: Scenario, *fields: str) -> None:
-    """Settings that this engine has not got must be as they are by default."""
-    for field in fields:
-        if getattr(scenario, field) not in (None, 0, 1, "off", "same"):
-            values = {"field": field, "engine": _NAMES[scenario.engine][0]}
-            raise ScenarioError(Message(own_text.NOT_OF_THIS_ENGINE, values), field=field)
-
-
 def _sglang(architecture: Architecture, scenario: Scenario, gpu: Device | None) -> Planned:
-    _refuse(scenario, "dcp", "full_windows", "v_dtype", "unified")
     generation = generation_of(gpu)
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="sglang")
     on = scenario.attention_dp == "on"
@@ -308,7 +303,6 @@ def _sglang(architecture: Architecture, scenario: Scenario, gpu: Device | None) 
 
 
 def _tensorrt_llm(architecture: Architecture, scenario: Scenario) -> Planned:
-    _refuse(scenario, "dcp", "draft_layers", "v_dtype", "unified")
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="tensorrt-llm")
     on = scenario.attention_dp == "on"
     gpus = scenario.gpus // (scenario.pp * (1 if on else scenario.dp or 1))
@@ -328,18 +322,8 @@ def _tensorrt_llm(architecture: Architecture, scenario: Scenario) -> Planned:
     return Planned(plan=made, missing=missing, kv_dtype=chosen, chosen=chosen, reason=reason, gpus=tp * scenario.pp)
 
 
-def _layers_shared_out(scenario: Scenario) -> int:
-    """GPUs of an engine that puts whole layers on each of them."""
-    if scenario.tp not in (None, 1) or scenario.pp not in (1, scenario.gpus // (scenario.dp or 1)):
-        field = "tp" if scenario.tp not in (None, 1) else "pp"
-        values = {"field": field, "engine": _NAMES[scenario.engine][0]}
-        raise ScenarioError(Message(own_text.NOT_OF_THIS_ENGINE, values), field=field)
-    return scenario.gpus // (scenario.dp or 1)
-
-
 def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
-    _refuse(scenario, "dcp", "attention_dp", "draft_layers")
-    gpus = _layers_shared_out(scenario)
+    gpus = scenario.gpus // (scenario.dp or 1)  # whole layers on each of them
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="llama.cpp")
     if not llama_cpp.offers(chosen) or chosen.name not in KV_DTYPES:  # DeepSeek-V4's packed records: here keys are f16
         chosen = llama_cpp.DEFAULT_DTYPE if scenario.kv_dtype == "auto" else KV_DTYPES.get(chosen.name, chosen)
@@ -359,7 +343,6 @@ def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
 
 
 def _transformers(architecture: Architecture, scenario: Scenario) -> Planned:
-    _refuse(scenario, "dcp", "attention_dp", "draft_layers", "v_dtype", "unified")
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="transformers")
     tp = scenario.tp or 1
     gpus = scenario.gpus // (scenario.dp or 1)

@@ -61,6 +61,22 @@ ENGINE_VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Engines, and the older versions of each whose other rules are known; ``auto`` is the one they were read from."""
 ENGINES: Final = tuple(ENGINE_VERSIONS)
+ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
+    "tp": ("vllm", "sglang", "tensorrt-llm", "transformers"),
+    "pp": ("vllm", "sglang", "tensorrt-llm"),
+    "attention_dp": ("vllm", "sglang", "tensorrt-llm"),
+    "dcp": ("vllm",),
+    "memory_fraction": ("vllm", "sglang", "tensorrt-llm"),
+    "batched_tokens": ("vllm", "sglang", "llama.cpp"),
+    "in_flight_tokens": ("vllm",),
+    "block_tokens": ("vllm", "sglang", "tensorrt-llm"),
+    "prefix_caching": ("vllm", "sglang"),
+    "full_windows": ("vllm", "tensorrt-llm", "llama.cpp", "transformers"),
+    "draft_layers": ("vllm", "sglang"),
+    "v_dtype": ("llama.cpp",),
+    "unified": ("llama.cpp",),
+}
+"""Settings that not every engine has, and those that have them."""
 WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4")
 """``kvviz.weights`` knows them; a test holds the two together."""
 MORE_SETTINGS: Final = (
@@ -553,7 +569,7 @@ def _check_split(scenario: Scenario) -> None:
             values = {"field": field, "gpus": str(left), "shown": str(size), "choices": choices}
             raise ScenarioError(Message(text.SPLIT, values), field=field)
         taken *= size
-    if None not in split.values() and taken != gpus:
+    if split.get("dp") is not None and None not in split.values() and taken != gpus:
         values = {"gpus": str(gpus), "shown": str(scenario.dp), "choices": str(gpus * (scenario.dp or 1) // taken)}
         raise ScenarioError(Message(text.SPLIT, {"field": "dp", **values}), field="dp")
 

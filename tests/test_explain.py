@@ -91,7 +91,7 @@ def test_the_reasons_are_true_of_the_model(model: str, gpus: int, said: list[str
 def test_a_request_is_the_sum_over_groups_of_layers() -> None:
     """A hybrid's blocks: those of its attention and those of each group of states."""
     answer = sized("Qwen/Qwen3-Next-80B-A3B-Instruct", gpu="h200", gpus=2)
-    rows = {str(title("en")): str(meaning) for title, _, meaning in explain.three_numbers(answer, "vLLM")}
+    rows = {str(title("en")): str(meaning) for title, _, meaning in explain.three_numbers(answer)}
     assert answer.plan is not None
     by_group = re.search(r"pool blocks by group of layers: ([\d+ ]+) = (\d+),", rows["Reservation"])
     assert by_group is not None

@@ -6,10 +6,6 @@ NOT_OF_THIS_ENGINE = Text(
     "{field}: {engine} has no such setting; leave it as it is by default.",
     "{field}: {engine} にこの設定はありません。既定値のままにしてください。",
 )
-WEIGHTS_SPLIT = Text(
-    "{source} Shared out evenly over the {gpus} GPUs of an engine.",
-    "{source}1 エンジンの GPU {gpus} 基に均等に分けます。",
-)
 NOT_APART = Text(
     "This engine has no term of its own for it: it lies outside the fraction.",
     "このエンジンでは独立した項がなく、使用割合の外に含まれます。",

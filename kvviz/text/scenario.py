@@ -63,8 +63,8 @@ TYPICAL_BELOW_SHARED = Text(
     "割合を大きくしてください。",
 )
 SPLIT = Text(
-    en="{field}: {gpus} GPUs cannot be split by {shown}; choose one of {choices}.",
-    ja="{field}: {gpus} 基の GPU は {shown} では分けられません。{choices} のいずれかを選んでください。",
+    en="{field}: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
+    ja="{field}: {gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} のいずれかを選んでください。",
 )
 UNKNOWN_FIELD = Text(
     en="“{shown}”: kvviz has no setting of this name; it was left out.",

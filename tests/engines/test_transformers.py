@@ -222,7 +222,7 @@ def test_need_is_the_inverse_of_fit(made: transformers.TransformersPlan, request
 
 @given(PLANS, st.integers(0, 10**9))
 def test_the_longest_request_fits_and_no_longer_one(made: transformers.TransformersPlan, pool_bytes: int) -> None:
-    longest = made.longest_request(pool_bytes)
+    longest = made.longest_in(pool_bytes)
     if longest is None:
         assert made.fit(pool_bytes, 10**12)
     else:
