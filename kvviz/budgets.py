@@ -154,7 +154,7 @@ def _terms(architecture: Architecture, scenario: Scenario, gpu: Device, weights:
                 requested_bytes=ceil(total * fraction),
                 activations=activations,
                 graphs=vllm_memory.graphs(measured=measured),
-                non_torch=vllm_memory.non_torch(plan.tp, measured=measured),
+                non_torch=vllm_memory.non_torch(plan.gpus, measured=measured),
             )
         case SglangPlan():
             fraction = scenario.memory_fraction or sglang_memory.default_memory_fraction(

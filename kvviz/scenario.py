@@ -308,7 +308,7 @@ FIELDS: Final[tuple[str, ...]] = tuple(f.name for f in fields(Scenario))
 DEFAULTS: Final[Mapping[str, Any]] = {f.name: f.default for f in fields(Scenario)}
 OPTIONAL: Final = frozenset(name for name, default in DEFAULTS.items() if default is None)
 """Fields that may be None, written ``auto`` in links."""
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "engine": ENGINES,
     "weight_dtype": WEIGHT_DTYPES,
     "kv_dtype": (_AUTO, *KV_DTYPES),
@@ -373,7 +373,7 @@ def parse_value(field: str, written: str) -> Value:
         return None
     if field == "gpu":
         value = "" if plain == _NO_GPU else plain
-    elif field in _CHOICES:
+    elif field in CHOICES:
         value = ALIASES.get(plain, plain)
     elif field in WHOLE_BOUNDS:
         value = _parse_whole(field, written)
@@ -507,9 +507,9 @@ def _check(field: str, value: object, *, written: str | None = None) -> None:
         least, most = NUMBER_BOUNDS[field]
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             raise _out_of_bounds(field, said)
-    elif field in _CHOICES:
-        if type(value) is not str or value not in _CHOICES[field]:
-            choices = ", ".join(_CHOICES[field])
+    elif field in CHOICES:
+        if type(value) is not str or value not in CHOICES[field]:
+            choices = ", ".join(CHOICES[field])
             raise _not_text(field, said, text.CHOICE, choices=choices)
     elif field == "model":
         if type(value) is not str or len(value) > MODEL_CHARACTERS or not _MODEL.fullmatch(value):

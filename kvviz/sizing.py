@@ -135,7 +135,7 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     if plan and budget:
         usable = budget.usable_bytes
         counted_fit = engines * plan.fit(usable, tokens, shared)
-        held_fit = engines * _held(plan, usable, tokens, shared)
+        held_fit = engines * plan.fit_held(usable, tokens, shared)
         typical_fit = counted_fit
         if scenario.typical_tokens != tokens:
             typical_fit = engines * plan.fit(usable, scenario.typical_tokens, shared)
@@ -162,7 +162,7 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         budget=budget,
         request_bytes=plan.request_bytes(tokens) if plan else None,
         held_bytes=plan.held_bytes(tokens) if plan else None,
-        shared_bytes=_shared_bytes(plan, shared) if plan else 0,
+        shared_bytes=plan.shared_bytes(shared) if plan else 0,
         max_sequences_counted=counted_fit,
         max_sequences_held=held_fit,
         max_sequences_typical=typical_fit,
@@ -185,21 +185,6 @@ def usable_kv_dtypes(sizing: Sizing) -> tuple[str, ...]:
 
 _FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
 """Weight types that nobody takes for the cache's."""
-
-
-def _shared_bytes(plan: Plan, tokens: int) -> int:
-    """On one GPU, of the same first ``tokens`` of all requests."""
-    if isinstance(plan, VllmPlan):
-        return plan.shared_blocks(tokens) * plan.pool_block_bytes
-    return plan.shared_bytes(tokens)
-
-
-def _held(plan: Plan, usable_bytes: int, tokens: int, shared: int) -> int:
-    """Requests of one engine in steady decode: fewer bytes each than counted where tokens in flight are counted."""
-    if isinstance(plan, VllmPlan):
-        once = plan.shared_blocks(shared)
-        return max(0, (usable_bytes // plan.pool_block_bytes - once) // (plan.held_blocks(tokens) - once))
-    return plan.fit(usable_bytes, tokens, shared)
 
 
 @lru_cache(maxsize=1024)

@@ -198,6 +198,10 @@ class LlamaCppPlan:
         """Most slots of ``tokens`` for which ``pool_bytes`` are enough on every GPU; a server has 256 at most."""
         return _largest(lambda requests: self.need_bytes(requests, tokens) <= pool_bytes, MAX_SLOTS)
 
+    def fit_held(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
+        """The same in steady decode: nothing more is counted at admission."""
+        return self.fit(pool_bytes, tokens, shared_tokens)
+
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request that a server with one slot holds; None where no length is too long, 0 where not one token
         fits."""

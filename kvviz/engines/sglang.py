@@ -213,6 +213,10 @@ class SglangPlan:
             limits.append(self.state_slots(pool_bytes) // self.slots_per_request)
         return min(limits) * self.dp_attention
 
+    def fit_held(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
+        """The same in steady decode: nothing more is counted at admission."""
+        return self.fit(pool_bytes, tokens, shared_tokens)
+
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request the pools can serve; None where no length is too long, 0 where none fits."""
         if not self.fit(pool_bytes, 1):

@@ -167,6 +167,10 @@ class TensorRtLlmPlan:
             low, high = (middle, high) if need(middle) <= pool_bytes else (low, middle)
         return low * replicas
 
+    def fit_held(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
+        """The same in steady decode: nothing more is counted at admission."""
+        return self.fit(pool_bytes, tokens, shared_tokens)
+
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request the pool holds; None where no length is too long, 0 where not one token fits."""
         if self.need_bytes(1, _ENDLESS) <= pool_bytes:

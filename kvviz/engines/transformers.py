@@ -138,6 +138,10 @@ class TransformersPlan:
         """Largest batch of such requests in so many bytes on each GPU."""
         return max(0, pool_bytes) // self.request_bytes(tokens)
 
+    def fit_held(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
+        """The same in steady decode: nothing more is counted at admission."""
+        return self.fit(pool_bytes, tokens, shared_tokens)
+
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest single request in so many bytes; None where no length is too long, 0 where none fits."""
         if self.request_bytes(1) > pool_bytes:

@@ -167,7 +167,9 @@ def launch_command(sizing: Sizing, lang: Lang) -> None:
     if how is None:
         st.caption(text.NO_LAUNCH(lang))
         return
-    st.code(how.command, language="bash", wrap_lines=True)
+    st.code(how.command, language=how.language, wrap_lines=True)
+    if how.file:
+        st.code(how.file, language="yaml", wrap_lines=True)
     for note in how.notes:
         st.caption(plain(note(lang)))
 

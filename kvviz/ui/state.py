@@ -14,17 +14,29 @@ from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.links import pack_config
 from kvviz.resolve import resolve
-from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, Scenario, Value, from_query, parse_value, to_query
+from kvviz.scenario import (
+    CHOICES,
+    DEFAULTS,
+    ENGINES_WITH,
+    FIELDS,
+    MORE_SETTINGS,
+    Scenario,
+    Value,
+    from_query,
+    kv_dtypes,
+    parse_value,
+    to_query,
+)
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
 from kvviz.ui import browser, models
 
-HIDDEN_FIELDS = frozenset({"revision", "config", "engine"})
+HIDDEN_FIELDS = frozenset({"revision", "config"})
 """Not widgets."""
 MEASURED_FIELDS = ("weights_gib", "activations_gib", "graphs_gib", "non_torch_gib")
 """Figures somebody typed for one model: they do not outlive a change of model."""
 MOST_UNDO = 20
-CHOSEN_FIELDS = frozenset({"model", "gpu", "kv_dtype", "weight_dtype", "tp"})
+CHOSEN_FIELDS = frozenset({"model", "gpu", "tp"}) | CHOICES.keys()
 """Chosen from a list."""
 TYPED_FIELDS = frozenset(FIELDS) - HIDDEN_FIELDS - CHOSEN_FIELDS
 """Typed as text: 128k and 131,072 are accepted, and what is no number stays in the box with a message beside it. A
@@ -128,6 +140,15 @@ def model_chosen() -> None:
 def model_typed() -> None:
     """Callback: the typing of a model's name has paused."""
     models.suggest(browser.typed())
+
+
+def engine_chosen() -> None:
+    """Callback: what the new engine has not got goes back to its default."""
+    engine = st.session_state["engine"]
+    gone = [name for name, engines in ENGINES_WITH.items() if engine not in engines]
+    if st.session_state["kv_dtype"] not in kv_dtypes(engine):
+        gone.append("kv_dtype")
+    put(st.session_state["valid"].with_changes(engine=engine, **{n: DEFAULTS[n] for n in (*gone, "engine_version")}))
 
 
 def hit_chosen() -> None:
