@@ -3,8 +3,10 @@
 import json
 import re
 import time
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -261,7 +263,7 @@ LINES: list[tuple[str, dict[str, Any]]] = [
     (
         "[TensorRT-LLM][INFO] Allocate 69524783104 bytes for k/v cache.\n"
         "[TensorRT-LLM][INFO] Using 132608 total tokens in paged KV cache, and 16 blocks per sequence",
-        {"kv_bytes_per_gpu": 69_524_783_104, "kv_tokens": 132_608, "bytes_per_token": 524_288, "blocks_per_sequence": 16},
+        {"kv_bytes_per_gpu": 69_524_783_104, "kv_tokens": 132_608, "bytes_per_token": 524_288},
     ),
     # https://github.com/NVIDIA/TensorRT-LLM/issues/2268
     (
@@ -320,7 +322,8 @@ class TestSeveral:
 
     def test_a_start_without_figures_does_not(self) -> None:
         log = read_log(
-            "INFO vLLM API server version 0.10.1\nINFO GPU KV cache size: 42,656 tokens\nINFO vLLM API server version 0.10.2\n"
+            "INFO vLLM API server version 0.10.1\nINFO GPU KV cache size: 42,656 tokens\n"
+            "INFO vLLM API server version 0.10.2\n"
         )
         assert (log.version, log.kv_tokens, log.starts) == ("0.10.1", 42_656, 1)
 
@@ -337,7 +340,8 @@ class TestSeveral:
     def test_a_second_context_is_a_draft(self) -> None:
         draft = (
             "llama_context: n_seq_max     = 2\nllama_context: n_ctx         = 32768\n"
-            "llama_kv_cache: size =  128.00 MiB ( 32768 cells,   1 layers,  2/1 seqs), K (f16): 64.00 MiB, V (f16): 64.00 MiB\n"
+            "llama_kv_cache: size =  128.00 MiB ( 32768 cells,   1 layers,  2/1 seqs),"
+            " K (f16): 64.00 MiB, V (f16): 64.00 MiB\n"
         )
         log = read_log(named("llamacpp-14097-gemma-3-27b-it") + draft)
         assert (log.kv_bytes_total, log.draft_bytes_total) == (2_005_401_600, 128 * MIB)
@@ -400,11 +404,8 @@ SECRET = "hf_abcdefghijklmnopqrstuvwxyz012345"  # noqa: S105
 class TestBadInput:
     @given(st.text())
     def test_no_text_makes_it_fail(self, text: str) -> None:
-        try:
-            read_log(text)
-        except KvvizError as error:
-            assert error.message("ja")
-            assert "\n" not in str(error)
+        with suppress(KvvizError):
+            assert read_log(text).engine
 
     @given(st.lists(st.sampled_from([line for row in EXCERPTS for line in excerpt(row).splitlines()]), min_size=1))
     def test_no_order_of_lines_does(self, lines: list[str]) -> None:
@@ -414,15 +415,15 @@ class TestBadInput:
             return
         assert log.form
 
-    @given(
-        st.sampled_from([line for row in EXCERPTS for line in excerpt(row).splitlines() if re.search(r"\d", line)]),
-        st.integers(0, 10**30),
-    )
-    def test_no_number_does(self, line: str, number: int) -> None:
+    @EACH
+    @given(numbers=st.lists(st.integers(0, 20) | st.integers(0, 10**30), min_size=1, max_size=40))
+    def test_no_numbers_do(self, row: dict[str, Any], numbers: list[int]) -> None:
+        others = cycle(numbers)
         try:
-            read_log(re.sub(r"\d+", str(number), line))
+            log = read_log(re.sub(r"\d+(?![\w])", lambda _: str(next(others)), excerpt(row)))
         except LogError:
             return
+        assert log.form
 
     @pytest.mark.parametrize("text", ["", " \n ", "Hello.", '{"model_type": "llama"}', "KV cache"])
     def test_what_was_looked_for_is_said(self, text: str) -> None:
@@ -460,7 +461,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         "noise",
         [
-            "(APIServer pid=1) INFO 11-06 10:51:48 [loggers.py:123] Engine 000: GPU KV cache usage: 3.4%, Running: 3 reqs\n",
+            "(APIServer pid=1) INFO 11-06 10:51:48 [loggers.py:123] Engine 000: Running: 3, GPU KV cache usage: 3%\n",
             "slot update_slots: id  0 | task 123 | n_past = 1234, n_ctx = 4096, cache_tokens.size() = 1234\n",
             "vllm serve " * 50,
             "[" * 100,
@@ -468,7 +469,7 @@ class TestBadInput:
             "KV cache size:",
             "max_model_len=8 creating ",
         ],
-        ids=repr,
+        ids=["vllm", "llama.cpp", "commands", "brackets", "blanks", "no line", "settings"],
     )
     def test_a_long_one_takes_no_time(self, noise: str) -> None:
         text = named("vllm-28228-kimi-linear") + noise * (5_000_000 // len(noise))

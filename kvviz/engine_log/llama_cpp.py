@@ -45,7 +45,7 @@ SHAPES: Final = (
     Shape("llama self size", "self", rf"self size = {_MIB}(?P<parts>[^\n]*)"),
     Shape("llama buffer", "buffer", rf"{_DEVICE} KV buffer size = {_MIB}", behind=60),
     Shape("llama state buffer", "buffer", rf"{_DEVICE} (?:RS|DSV4 [\w -]+? state) buffer size = {_MIB}", behind=80),
-    Shape("llama creating", "creating", r"creating (?P<kind>[^\n]*?) ?KV cache(?:, size = (?P<cells>\d+) cells)?"),
+    Shape("llama creating", "creating", r"creating (?P<kind>[^\n]{0,60}?) ?KV cache(?:, size = (?P<cells>\d+) cells)?"),
     Shape(
         "llama size",
         "llama_kv_cache",
@@ -75,10 +75,16 @@ SHAPES: Final = (
         r"--ctx-size (?P<n_ctx>\d+)(?:[^\n]*?--batch-size (?P<n_batch>\d+))?(?:[^\n]*?--parallel (?P<slots>\d+))?",
     ),
     Shape("ollama cache type", "--kv-cache-type", r"--kv-cache-type (?P<type>\w+)"),
-    Shape("ollama load", "KvSize:", r"(?:Parallel:(?P<slots>\d+)[^\n]*?)?KvSize:(?P<n_ctx>\d+)(?: KvCacheType:(?P<type>\w+))?", behind=120),
-    Shape("ollama estimate", "memory.required.kv", r'memory\.required\.kv="(?P<size>[\d.]+) (?P<unit>[KMG]i?B)"'),
+    Shape("ollama load", "KvSize:",
+        r"(?:Parallel:(?P<slots>\d+)[^\n]*?)?KvSize:(?P<n_ctx>\d+)(?: KvCacheType:(?P<type>\w+))?",
+        behind=120),
+    Shape("ollama estimate", "memory.required.kv", r'memory\.required\.kv="(?P<size>\d+\.?\d*) (?P<unit>[KMG]i?B)"'),
     Shape("ollama estimate layers", "layers.model=", r"layers\.model=(?P<layers>\d+)"),
-    Shape("ollama cache", 'msg="kv', r'msg="kv cache" device="?(?P<device>[\w.:-]+)"? size="(?P<size>[\d.]+) (?P<unit>[KMG]?i?B)"'),
+    Shape(
+        "ollama cache",
+        'msg="kv',
+        r'msg="kv cache" device="?(?P<device>[\w.:-]+)"? size="(?P<size>\d+\.?\d*) (?P<unit>[KMG]i?B|B)"',
+    ),
 )  # fmt: skip
 
 FIGURES: Final = frozenset(
@@ -342,7 +348,7 @@ def _self_size(context: _Context, out: dict[str, Any], listed: int | None) -> di
 
 
 def _mllama(context: _Context, size: int, cells: int | None) -> dict[str, Any]:
-    """Cross-attention layers keep a fixed number of f32 rows; the others f16 ones of the context. The rest divides it."""
+    """Cross-attention layers keep a fixed number of f32 rows, the others f16 rows of the context."""
     listed = context.meta.get("cross")
     out: dict[str, Any] = {"bytes_per_token": None, "element": None}
     if listed is None or cells is None:
@@ -381,7 +387,7 @@ def _caches(context: _Context, out: dict[str, Any]) -> dict[str, Any]:
     new |= {"k_bytes": total(k for _, k, _ in sizes), "v_bytes": total(v for _, _, v in sizes)}
     kinds = {what: {p[what]["type"] for p in parts if what in p} for what in ("K", "V")}
     if len(kinds["K"]) == 1 and len(kinds["V"]) <= 1:
-        new |= _elements(*kinds["K"], next(iter(kinds["V"]), None))
+        new |= _elements(next(iter(kinds["K"])), next(iter(kinds["V"]), None))
     main = max(caches, key=lambda c: (not _is_window(c), _cells(c)))
     first = main.size or next((c.size for c in caches if c.size), None)
     if first is not None:

@@ -8,11 +8,13 @@ tried, within a bounded stretch: a long text without a log in it costs hardly mo
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 _COLOURS: Final = re.compile(
     r"(?:\x1b|\\u001b|\\x1b|\\033|\^\[|#033)\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};){0,3}\d{1,2}m|\x1b[()][0-9A-Z]"
 )
+_NO_NUMBER: Final = re.compile(r"\d{31,}")
 _COLOUR_MARKS: Final = ("\x1b", "\\u001b", "\\x1b", "\\033", "^[[", "#033[", "[0m")
 _WRAPPERS: Final = re.compile(
     r"(?:[>▎│┃][ \t]?"  # Markdown quotes
@@ -24,10 +26,13 @@ _WRAPPERS: Final = re.compile(
     r")+"
 )
 _STARTS_A_LINE: Final = re.compile(
-    r"[\[({#$]|INFO|WARN|ERROR|DEBUG|time=|level=|llama|llm_|print_info|load_|ggml|main:|srv |slot |\d{4}-\d\d|[A-Z]\w+:"
+    r"[\[({#$]|INFO|WARN|ERROR|DEBUG|time=|level=|llama|llm_|print_info|load_|ggml|main:|srv |slot "
+    r"|\d{4}-\d\d|[A-Z]\w+:"
 )
 AHEAD: Final = 1500
 """Characters looked at after a key, over the end of its line where the text was wrapped."""
+_MANY: Final = 100_000
+"""Places of one word that are looked at: no log of a start has more."""
 _PREFIX: Final = 300
 """Characters looked at before a shape, on its line."""
 
@@ -69,6 +74,7 @@ class Fact:
 
 def clean(text: str) -> str:
     """The text without colours, prefixes of containers and quotes, and the padding of terminals."""
+    text = _NO_NUMBER.sub("", text)
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     if text.count("\\n") * 2 > text.count("\n"):  # a log inside JSON
         text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
@@ -91,7 +97,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
     if not (60 <= width <= 250 and len(full) >= 3):
         return lines
     joined = [lines[0]]
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         if len(before) == width and line and not _STARTS_A_LINE.match(line):
             joined[-1] += line
         else:
@@ -109,7 +115,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _places(text: str, word: str) -> Iterator[int]:
     at = text.find(word)
-    while at >= 0:
+    for _ in range(_MANY):
+        if at < 0:
+            return
         yield at
         at = text.find(word, at + len(word))
 
@@ -189,7 +197,7 @@ def settings(text: str) -> list[Setting]:
     for written, name in _WRITTEN.items():
         for at in _places(text, written):
             end = at + len(written.rstrip("='").removesuffix("=torch"))
-            if text[at - 1 : at] not in _BEFORE and at or text[end : end + 1] not in _AFTER:
+            if (at and text[at - 1] not in _BEFORE) or text[end : end + 1] not in _AFTER:
                 continue
             if text[max(0, at - 16) : at].endswith("equivalent to --"):  # what another setting amounts to
                 continue

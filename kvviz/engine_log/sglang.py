@@ -28,8 +28,16 @@ SHAPES: Final = (
         r"Post-capture KV sizing: KV cache allocated\. dtype: (?P<type>[\w.]+), \#tokens: (?P<tokens>\d+),"
         r" KV size: (?P<kv>\d+\.?\d*) ?GB",
     ),
-    Shape("sglang two pools", "liding", r"liding window memory pool\. full_layer_tokens=(?P<full>\d+), swa_layer_tokens=(?P<window>\d+)"),
-    Shape("sglang swa usage", "SWAKVPool", r"SWAKVPool mem usage: (?P<gb>#) ?GB, swa size: (?P<window>\d+), full size: (?P<full>\d+)"),
+    Shape(
+        "sglang two pools",
+        "liding",
+        r"liding window memory pool\. full_layer_tokens=(?P<full>\d+), swa_layer_tokens=(?P<window>\d+)",
+    ),
+    Shape(
+        "sglang swa usage",
+        "SWAKVPool",
+        r"SWAKVPool mem usage: (?P<gb>#) ?GB, swa size: (?P<window>\d+), full size: (?P<full>\d+)",
+    ),
     Shape("sglang states", "max_mamba_cache_size:", r"max_mamba_cache_size: (?P<slots>\d+)(?P<sizes>[^\n]*)"),
     Shape(
         "sglang tokens",

@@ -11,7 +11,11 @@ from kvviz.engine_log.scan import Fact, Shape
 
 SHAPES: Final = (
     Shape("trt version", "TensorRT-LLM", r"TensorRT-LLM version: (?P<version>\d[\w.]*)"),
-    Shape("trt using", "Using", r"Using (?P<tokens>#) (?:total )?tokens in paged KV cache(?:, and (?P<per>#) blocks per)?"),
+    Shape(
+        "trt using",
+        "Using",
+        r"Using (?P<tokens>#) (?:total )?tokens in paged KV cache(?:, and (?P<per>#) blocks per)?",
+    ),
     Shape("trt bytes", "Allocate", r"Allocate (?P<bytes>#) bytes for k/v cache"),
     Shape(
         "trt memory",
@@ -26,8 +30,9 @@ SHAPES: Final = (
     Shape(
         "trt window",
         "Max",
-        r"Max KV cache blocks per sequence: (?P<n>\d+)(?: \[window size=(?P<window>-?\d+)\])?, tokens per block=(?P<block>\d+),"
-        r" primary blocks=(?P<blocks>\d+), secondary blocks=(?P<secondary>\d+)(?:, max sequence length=(?P<len>\d+))?",
+        r"Max KV cache blocks per sequence: (?P<n>\d+)(?: \[window size=(?P<window>-?\d+)\])?,"
+        r" tokens per block=(?P<block>\d+), primary blocks=(?P<blocks>\d+),"
+        r" secondary blocks=(?P<secondary>\d+)(?:, max sequence length=(?P<len>\d+))?",
     ),
     Shape(
         "trt allocated",
@@ -56,7 +61,9 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
         if fact.name.startswith("trt"):
             ranks.setdefault(_rank(fact), []).append(fact)
     each = [_of_rank(facts) for facts in ranks.values() if any(f.name in FIGURES for f in facts)]
-    out = min(each, key=lambda r: r.get("kv_tokens") or r.get("blocks") or float("inf"), default={"form": "settings"})
+    out: dict[str, Any] = min(
+        each, key=lambda r: r.get("kv_tokens") or r.get("blocks") or float("inf"), default={"form": "settings"}
+    )
     version = next((f["version"] for f in facts if f.name == "trt version"), None)
     if "fraction_of_free" in given:
         out["fraction_of_free"] = float(given["fraction_of_free"])

@@ -18,12 +18,17 @@ SHAPES: Final = (
     Shape(
         "vllm blocks",
         "blocks:",
-        r"\b(?P<device>GPU|cuda|rocm|cpu|tpu|xpu|hpu|neuron) blocks: (?P<gpu>\d+)(?:, (?:\# ?)?CPU blocks: (?P<cpu>\d+))?",
+        r"\b(?P<device>GPU|cuda|rocm|cpu|tpu|xpu|hpu|neuron) blocks: (?P<gpu>\d+)"
+        r"(?:, (?:\# ?)?CPU blocks: (?P<cpu>\d+))?",
         behind=12,
     ),
     Shape("vllm profile", "profiling", r"profiling results:[^\n]*?total_gpu_memory=(?P<total>#) ?GiB(?P<more>[^\n]*)"),
     Shape("vllm rest", "kv_cache_size=", r"kv_cache_size=(?P<gib>#) ?GiB"),
-    Shape("vllm total", "total_gpu_memory", r"total_gpu_memory \((?P<gib>#) ?GiB\) x gpu_memory_utilization \((?P<share>#)\)"),
+    Shape(
+        "vllm total",
+        "total_gpu_memory",
+        r"total_gpu_memory \((?P<gib>#) ?GiB\) x gpu_memory_utilization \((?P<share>\d\.?\d*)\)",
+    ),
     Shape("vllm weights", "weights", r"weights (?:took|take) (?P<gib>#) ?Gi?B"),
     Shape("vllm non-torch", "non_torch_memory", r"non_torch_memory takes (?P<gib>#) ?GiB"),
     Shape("vllm activation", "activation", r"activation peak memory takes (?P<gib>#) ?GiB"),
@@ -48,7 +53,8 @@ SHAPES: Final = (
         "vllm free",
         "Free",
         r"Free memory on device (?:[\w:]+ )?\((?P<free>#)/(?P<total>#) ?GiB\) on startup"
-        r"(?:\. Desired GPU memory utilization is \((?P<share>#)| is less than desired GPU memory utilization \((?P<desired>#))?",
+        r"(?:\. Desired GPU memory utilization is \((?P<share>\d\.?\d*)"
+        r"| is less than desired GPU memory utilization \((?P<desired>\d\.?\d*))?",
     ),
     Shape("vllm activation", "peak", r"(?P<gib>#) ?GiB for peak activation", behind=24),
     Shape("vllm non-torch", "non-torch", r"(?P<gib>#) ?GiB for non-torch memory", behind=24),
@@ -56,7 +62,7 @@ SHAPES: Final = (
     Shape("vllm in use", "Current", r"Current kv cache memory in use is (?P<gib>#) ?GiB"),
     Shape("vllm graph", "capturing", r"capturing finished in # secs?, took (?P<gib>#) ?GiB"),
     Shape("vllm graph pool", "graph", r"graph pool memory: (?P<gib>#) ?GiB \(actual\)"),
-    Shape("vllm 0.21", "default", r"default since v0\.21[^\n]*?utilization=(?P<share>#)"),
+    Shape("vllm 0.21", "default", r"default since v0\.21[^\n]*?utilization=(?P<share>\d\.?\d*)"),
     Shape("vllm 0.19", "profiling", r"profiling will be enabled by default"),
     Shape("vllm max len", "Using", r"Using max model len (?P<len>#)"),
     Shape("vllm batched", "max_num_batched_tokens=", r"enabled with max_num_batched_tokens=(?P<n>\d+)", behind=16),
@@ -65,8 +71,8 @@ SHAPES: Final = (
 )  # fmt: skip
 
 FIGURES: Final = frozenset(
-    f"vllm {name}" for name in ("blocks", "concurrency", "tokens", "rest", "available", "reserved", "in use", "need", "v0 refusal",
-                               "need for", "room", "not free", "no room")
+    f"vllm {name}" for name in ("blocks", "concurrency", "tokens", "rest", "available", "reserved", "in use", "need",
+                               "v0 refusal", "need for", "room", "not free", "no room")
 )  # fmt: skip
 """Any of these makes a start one that says something of a cache."""
 
@@ -294,14 +300,14 @@ def _blocks(
         new |= {"block_tokens": size, "kv_tokens": fewest * size}
     new |= _refusal(by_name, out | new)
     stated = new.get("kv_tokens")
-    if size is None and stated and not stated % fewest:
+    if size is None and stated and fewest and not stated % fewest:
         size = stated // fewest
         new["block_tokens"] = size
     if pool is not None and size is not None:
         new["bytes_per_token"] = rate(pool, fewest * size, size)
-    elif cpu and min(cpu):
+    elif swapped := min(cpu, default=0):
         swap = int(Fraction(given.get("swap_space", _SWAP_GIB)) * GIB)
-        low, high = Fraction(swap, (min(cpu) + 1) * (size or 16)), Fraction(swap, min(cpu) * (size or 16))
+        low, high = Fraction(swap, (swapped + 1) * (size or 16)), Fraction(swap, swapped * (size or 16))
         new["bytes_per_token"] = roundest(low, high)
     return new
 
