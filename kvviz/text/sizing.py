@@ -94,6 +94,7 @@ TP_HELP = Text(
     "GPUs that share one model. Fewer than all of them: several engines side by side, each with its own cache.",
     "1 つのモデルを分け合う GPU の数です。全数より少なければ、独立したキャッシュを持つエンジンが並びます。",
 )
+GROUP_SIZE = Text("Size", "見積もる")
 PP = Text("Pipeline parallel", "パイプライン並列数")
 PP_HELP = Text(
     "The layers are shared out over so many groups of GPUs; the fullest decides.",

@@ -6,7 +6,6 @@ import streamlit as st
 
 from kvviz import __version__
 from kvviz.planning import engine_name
-from kvviz.scenario import Scenario
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 
@@ -16,7 +15,12 @@ st.set_page_config(page_title="kvviz", page_icon=str(ROOT / "assets" / "favicon.
 state.begin()
 lang = state.lang()
 
-page = st.navigation([st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True)])
+PAGES = {
+    text.GROUP_SIZE: [
+        st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True),
+    ],
+}
+page = st.navigation({group(lang): pages for group, pages in PAGES.items()})
 
 if not st.context.is_embedded:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -33,8 +37,8 @@ if not st.context.is_embedded:
 
 page.run()
 
-shown = state.published()
+engine = engine_name(st.session_state["valid"])
 if not st.context.is_embedded:
-    st.caption(text.FOOTER(lang, version=__version__, engine=engine_name(shown or Scenario())))
+    st.caption(text.FOOTER(lang, version=__version__, engine=engine))
 # A model that could not be read stays in the address: reloading tries again.
-browser.sync(state.query(shown) if shown is not None else "", lang, on_typed=state.model_typed)
+browser.sync(state.published_query(), lang, on_typed=state.model_typed)

@@ -4,7 +4,7 @@ Widget key = Scenario field = URL parameter. Widget state is read *before* the w
 the messages beside the controls can be drawn in any order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -12,13 +12,14 @@ import streamlit as st
 from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError
-from kvviz.links import pack_config
+from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.resolve import resolve
 from kvviz.scenario import (
     CHOICES,
     DEFAULTS,
     ENGINES_WITH,
     FIELDS,
+    LINK_VERSION,
     MORE_SETTINGS,
     Scenario,
     Value,
@@ -50,6 +51,10 @@ def begin() -> None:
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     scenario, rejected = from_query({n: values[0] if len(values) == 1 else values for n, values in query.items()})
     messages = [r.message for r in rejected]
+    packed = query.get("set", [""])[-1]
+    together, refused = unpack_scenarios(packed) if packed else ((), ())
+    messages += [r.message for r in refused]
+    st.session_state["set"] = together
     if scenario.config:
         try:
             resolve(scenario)
@@ -223,10 +228,34 @@ def publish(scenario: Scenario, *, asked: bool = True) -> Scenario:
     return scenario
 
 
+def publish_set(scenarios: Sequence[Scenario]) -> str:
+    """Say which scenarios the page shows side by side; returns its link. The address bar will say so too.
+
+    Raises ScenarioError where they do not fit into a link.
+    """
+    st.session_state["set"] = tuple(scenarios)
+    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), "lang": lang()})
+    st.session_state["published_query"] = packed
+    return f"{base()}?{packed}"
+
+
+def together() -> tuple[Scenario, ...]:
+    """The scenarios of the link or of the page last shown; empty: none yet."""
+    scenarios: tuple[Scenario, ...] = st.session_state["set"]
+    return scenarios
+
+
 def published() -> Scenario | None:
     """What the page shows; None where the address must not follow."""
     scenario: Scenario | None = st.session_state.pop("published", st.session_state["valid"])
     return scenario
+
+
+def published_query() -> str:
+    """What the address bar is to say; empty: as it is."""
+    query_of_set: str = st.session_state.pop("published_query", "")
+    scenario = published()
+    return query_of_set or ("" if scenario is None else query(scenario))
 
 
 def query(scenario: Scenario) -> str:
@@ -236,8 +265,12 @@ def query(scenario: Scenario) -> str:
 
 def link(scenario: Scenario) -> str:
     """The full link; relative where the address is not known."""
-    base = (st.context.url or "").split("?")[0]
-    return f"{base}?{query(scenario)}"
+    return f"{base()}?{query(scenario)}"
+
+
+def base() -> str:
+    """The page's address without its parameters; empty where it is not known."""
+    return (st.context.url or "").split("?")[0]
 
 
 def _shown(name: str, value: Value) -> Value:
