@@ -340,7 +340,7 @@ def _self_size(context: _Context, out: dict[str, Any], listed: int | None) -> di
     }
     if latent:
         new |= {"element": kinds["c^KV"], "engine": "ik_llama.cpp"}
-    elif parts:
+    elif "K" in kinds:
         new |= {"k_bytes": k, "v_bytes": v} | _elements(kinds["K"], kinds.get("V"))
     if context.meta.get("arch") == "mllama":
         new |= _mllama(context, size, cells)
