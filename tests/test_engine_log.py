@@ -90,6 +90,13 @@ class TestExcerpts:
             broken = head + "ValueError: " + sentence[:at] + "\n" + sentence[at + 1 :]
             assert said(read_log(broken), reading) == reading
 
+    @pytest.mark.parametrize("row_id", ["vllm-28228-kimi-linear", "trt-doc-memory", "llamacpp-14097-gemma-3-27b-it"])
+    @pytest.mark.parametrize("width", [70, 72, 76])
+    def test_broken_by_a_terminal(self, row_id: str, width: int) -> None:
+        row = next(row for row in EXCERPTS if row["row_id"] == row_id)
+        broken = "\n".join(re.sub(rf"(.{{{width}}})(?=.)", r"\1\n", line) for line in excerpt(row).splitlines())
+        assert said(read_log(broken), row["reading"]) == row["reading"]
+
     @EACH
     @given(data=st.data())
     def test_cut_anywhere(self, row: dict[str, Any], data: st.DataObject) -> None:

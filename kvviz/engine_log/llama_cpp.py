@@ -13,6 +13,7 @@ from kvviz.engine_log.printed import number, printed, roundest, total, whole
 from kvviz.engine_log.scan import COMMAND, INITIALISED, START, Fact, Shape
 
 _MIB: Final = r"(?P<mib>-?\d+(?:[.,]\d+)?) ?Mi?B"
+_PARTS: Final = r"(?P<parts>(?:, (?:[KVRSP]|c\^KV|kv\^T)(?: \(\w+\))?: (?:\d[\d.,]* MiB|not used))*)"
 _DEVICE: Final = r"(?P<device>[A-Za-z][\w.:\[\]-]*)"
 
 SHAPES: Final = (
@@ -42,7 +43,7 @@ SHAPES: Final = (
     Shape("llama meta", "block_count", r"block_count (?:u32 )?= (?P<layers>\d+)"),
     Shape("llama meta", "mllama.", r"(?P<arch>mllama)\.\w"),
     Shape("llama meta", "cross_attention_layers", r"cross_attention_layers arr\[\w+,\d+\] = \[(?P<cross>[\d, ]+)"),
-    Shape("llama self size", "self", rf"self size = {_MIB}(?P<parts>[^\n]*)"),
+    Shape("llama self size", "self", rf"self size = {_MIB}{_PARTS}"),
     Shape("llama buffer", "buffer", rf"{_DEVICE} KV buffer size = {_MIB}", behind=60),
     Shape("llama state buffer", "buffer", rf"{_DEVICE} (?:RS|DSV4 [\w -]+? state) buffer size = {_MIB}", behind=80),
     Shape("llama creating", "creating", r"creating (?P<kind>[^\n]{0,60}?) ?KV cache(?:, size = (?P<cells>\d+) cells)?"),
@@ -50,13 +51,13 @@ SHAPES: Final = (
         "llama size",
         "llama_kv_cache",
         rf"(?P<who>llama_kv_cache\w*): size = {_MIB} \( ?(?P<cells>\d+) cells, (?P<layers>\d+) layers,"
-        r" (?P<slots>\d+)(?:/(?P<streams>\d+))? seqs\)(?P<parts>[^\n]*)",
+        rf" (?P<slots>\d+)(?:/(?P<streams>\d+))? seqs\){_PARTS}",
     ),
     Shape(
         "llama state size",
         "llama_memory_recurrent",
         rf"llama_memory_recurrent: size = {_MIB} \( ?(?P<cells>\d+) cells, (?P<layers>\d+) layers,"
-        r" (?P<slots>\d+)(?:/\d+)? seqs(?: (?P<copies>\d+) rs_seq)?\)(?P<parts>[^\n]*)",
+        rf" (?P<slots>\d+)(?:/\d+)? seqs(?: (?P<copies>\d+) rs_seq)?\){_PARTS}",
     ),
     Shape("llama state size", "ratio", rf"ratio = \d+, state = \d+ x \d+[^\n]*?, size = {_MIB}(?P<parts>)"),
     Shape(
@@ -148,7 +149,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
             case "llama creating":
                 now.caches.append(_Cache(kind=fact["kind"].strip(), cells=int(fact.get("cells") or 0)))
             case "llama buffer":
-                if not now.caches or (now.caches[-1].size and not now.caches[-1].buffers):
+                if not now.caches or now.caches[-1].size:
                     now.caches.append(_Cache())
                 now.caches[-1].buffers.append(fact)
             case "llama size":
@@ -173,7 +174,9 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     """The figures of one start."""
     del given  # llama.cpp prints what it settled on
     facts = _one_process(facts)
-    version = next((f["version"] for f in reversed(facts) if f.get("version")), None)
+    version = next(
+        (f["version"] for f in reversed(facts) if f.name in (START, "llama version") and f.get("version")), None
+    )
     contexts = _contexts(facts)
     main, others = contexts[0], contexts[1:]
     out = _read(main)
@@ -188,6 +191,8 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
         out["context_bytes_total"] = sum({f["device"]: int(f["context"]) for f in breakdown}.values()) * MIB
     out |= _ollama(facts, out)
     engine = out.pop("engine", "llama.cpp")
+    if engine == "ollama" and out.get("form", "").startswith("old,"):
+        out["form"] = "old llama.cpp lines"
     if "form" not in out:
         out["form"] = "breakdown at exit" if breakdown else "settings"
     return {"engine": engine, "version": version} | out
@@ -242,7 +247,7 @@ def _read(context: _Context) -> dict[str, Any]:
     if context.self_sizes:
         out |= _self_size(context, out, listed)
     elif context.caches and any(c.size or c.buffers for c in context.caches):
-        out |= _caches(context, out)
+        out |= _caches(context, out, listed)
     if context.states or context.state_buffers:
         out |= _states(context)
         out["form"] = (
@@ -250,7 +255,6 @@ def _read(context: _Context) -> dict[str, Any]:
         )
     if meta.get("arch") == "mllama":
         out["engine"] = "ollama"  # llama.cpp itself has no such architecture
-        out["form"] = "old llama.cpp lines"
     return out
 
 
@@ -378,13 +382,14 @@ def _is_window(cache: _Cache) -> bool:
     return cache.kind.startswith("SWA") or "raw" in cache.kind
 
 
-def _caches(context: _Context, out: dict[str, Any]) -> dict[str, Any]:
+def _caches(context: _Context, out: dict[str, Any], listed: int | None) -> dict[str, Any]:
     """Since May 2025: a line for each cache; several belong to one model and are added."""
     caches = [c for c in context.caches if c.size or c.buffers]
     sizes = [_size(c) for c in caches]
     parts = [_parts(c.size) if c.size else {} for c in caches]
     new: dict[str, Any] = {"kv_bytes_total": sum(size for size, _, _ in sizes)}
-    new |= {"k_bytes": total(k for _, k, _ in sizes), "v_bytes": total(v for _, _, v in sizes)}
+    if all(parts):
+        new |= {"k_bytes": total(k for _, k, _ in sizes), "v_bytes": total(v for _, _, v in sizes)}
     kinds = {what: {p[what]["type"] for p in parts if what in p} for what in ("K", "V")}
     if len(kinds["K"]) == 1 and len(kinds["V"]) <= 1:
         new |= _elements(next(iter(kinds["K"])), next(iter(kinds["V"]), None))
@@ -395,11 +400,17 @@ def _caches(context: _Context, out: dict[str, Any]) -> dict[str, Any]:
         new["slots"] = out.get("slots") or number(first["slots"])
         if first.get("streams"):
             new["streams"] = streams
-        new["n_ctx"] = out.get("n_ctx") or number(first["cells"]) * streams
+        if first is main.size and "DSV4" not in main.kind:
+            new["n_ctx"] = out.get("n_ctx") or number(first["cells"]) * streams
     if len(caches) == 1 and first is not None:
-        new["kv_layers"] = number(first["layers"])
+        # Some builds count blocks here, whether they have a cache or not; the list of heads does not.
+        new["kv_layers"] = min(number(first["layers"]), listed or number(first["layers"]))
         new["bytes_per_token"] = _per_cell(first, new["kv_bytes_total"], number(first["cells"]) * streams)
-    elif len(caches) > 1:
+    elif len(caches) == 1:
+        cells = out.get("n_ctx")
+        if cells and not out.get("window_tokens") and not new["kv_bytes_total"] % cells:
+            new["bytes_per_token"] = new["kv_bytes_total"] // cells
+    else:
         new |= _apart(caches, sizes, main)
     named = first is not None and "unified" in first["who"]
     iswa = any(_is_window(c) for c in caches) or (len(caches) == 2 and "window_bytes" in new)

@@ -94,7 +94,7 @@ def _unwrapped(lines: list[str]) -> list[str]:
     """Lines a terminal broke at its last column are joined again: the longest lines, all of one length."""
     width = max(map(len, lines))
     full = {line for line in lines if len(line) == width}
-    if not (60 <= width <= 250 and len(full) >= 3):
+    if not (60 <= width <= 250 and len(full) >= 2):
         return lines
     joined = [lines[0]]
     for before, line in pairwise(lines):

@@ -12,6 +12,7 @@ from kvviz.engine_log.scan import COMMAND, START, Fact, Shape
 SHAPES: Final = (
     Shape(COMMAND, "sglang.launch_server", r"sglang\.launch_server\b"),
     Shape(COMMAND, "sglang", r"sglang serve\b"),
+    Shape("sglang version", "sglang", r"sglang(?:: |==)(?P<version>\d[\w.]*)"),
     Shape(START, "server_args=", r"server_args=\w*"),
     Shape("sglang weights begin", "weight", r"weight begin\. avail mem=(?P<gb>#) ?GB"),
     Shape("sglang weights", "weight", r"weight end\.[^\n]*?avail mem=(?P<gb>#) ?GB(?:, mem usage=(?P<used>#) ?GB)?"),
@@ -92,7 +93,8 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     by_name: dict[str, list[Fact]] = {}
     for fact in facts:
         by_name.setdefault(fact.name, []).append(fact)
-    out: dict[str, Any] = {"form": "pool of each rank"}
+    version = next((f["version"] for f in reversed(facts) if f.name == "sglang version"), None)
+    out: dict[str, Any] = {"form": "pool of each rank", "version": version}
     if "block_size" in given:
         out["block_tokens"] = number(given["block_size"])
     out |= _memory(by_name)

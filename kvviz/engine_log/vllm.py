@@ -14,6 +14,7 @@ SHAPES: Final = (
     Shape(COMMAND, "vllm.entrypoints", r"vllm\.entrypoints\.[\w.]*server"),
     Shape(START, "API", r"API server version v?(?P<version>\d[\w.+]*)"),
     Shape(INITIALISED, "engine", r"engine \(v(?P<version>\d[\w.+]*)\)"),
+    Shape("vllm version", "vLLM", r"vLLM Version ?: v?(?P<version>\d[\w.+]*)"),
     # V0
     Shape(
         "vllm blocks",
@@ -113,7 +114,8 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     def last(name: str) -> Fact | None:
         return by_name[name][-1] if name in by_name else None
 
-    version = next((f["version"] for f in reversed(facts) if f.get("version")), None)
+    stated = (f for f in reversed(facts) if f.name in (START, INITIALISED, "vllm version"))
+    version = next((f.get("version") for f in stated if f.get("version")), None)
     out: dict[str, Any] = {"version": version}
     out |= _one_gpu(by_name)
     concurrency = last("vllm concurrency")

@@ -9,7 +9,7 @@ NOTHING_FOUND = Text(
     " (“max tokens in paged KV cache”). Paste the log from the engine's first line on.",
     ja="KV キャッシュに関する値が見つかりませんでした。探したのは、vLLM（GPU KV cache size、# GPU blocks、"
     "Available KV cache memory）、SGLang（KV Cache is allocated、max_total_num_tokens）、"
-    "llama.cpp・ollama・LM Studio（KV self size、KV buffer size、llama_kv_cache: size）、"
+    "llama.cpp、ollama、LM Studio（KV self size、KV buffer size、llama_kv_cache: size）、"
     "TensorRT-LLM（max tokens in paged KV cache）の起動ログの行です。"
     "エンジンの最初の行から貼り付けてください。",
 )
