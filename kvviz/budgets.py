@@ -124,8 +124,8 @@ def _on_one_gpu(weights: Estimate, plan: Plan) -> Estimate:
     if plan.gpus == 1:
         return weights
     source = Message(engine.WEIGHTS_SPLIT, {"source": weights.source, "tp": plan.gpus})
-    share = Fraction(weights.value_bytes, plan.gpus)
-    return Estimate(value_bytes=ceil(share * _fullest(plan)), basis="assumed", source=source)
+    share = Fraction(weights.value_bytes, plan.gpus) * _fullest(plan)
+    return Estimate(value_bytes=ceil(share), basis="assumed", source=source, parameters=weights.parameters)
 
 
 def _fullest(plan: Plan) -> Fraction:

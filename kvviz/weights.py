@@ -88,7 +88,12 @@ def weights(model: str, *, weight_dtype: str = AUTO, dtype: ModelDtype) -> Estim
     if counted:
         sentence = text.COUNTED_WITHOUT_MTP if row.get("mtp") else text.COUNTED
     values = {"parameters": format_count(row["parameters"]), "version": _table()["transformers"], "layout": layout}
-    return Estimate(value_bytes=math.ceil(size), basis=basis, source=Message(sentence, values))
+    return Estimate(
+        value_bytes=math.ceil(size),
+        basis=basis,
+        source=Message(sentence, values),
+        parameters=Parameters(total=row["parameters"], linear=row["linear"], quantised=bool(row["stored"])),
+    )
 
 
 def what_if(parameters: Parameters, weight_dtype: str) -> Estimate | None:
@@ -118,6 +123,13 @@ def typed_weights(gib: float) -> Estimate:
     if not (math.isfinite(gib) and gib > 0):
         raise ScenarioError(Message(text.NOT_A_SIZE), field="weights_gib")
     return Estimate(value_bytes=math.ceil(gib * GIB), basis="measured", source=Message(text.TYPED))
+
+
+def parameters(model: str) -> int | None:
+    """How many parameters a bundled ``model`` has; None where nobody counted them."""
+    row = _rows().get(model)
+    counted: int | None = row["parameters"] if row else None
+    return counted
 
 
 def why_unknown(model: str, *, weight_dtype: str = AUTO) -> Message:

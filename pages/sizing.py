@@ -68,6 +68,7 @@ if sizing is not None:
                 show.facts(sizing, lang)
             show.floor(sizing, lang)
             show.notes(answered.notes, lang)
+            show.watch_out(sizing, lang)
 
 if sizing is not None and not embedded:
     names = [t(lang) for t in (text.GROWTH_TAB, text.WHY, text.LAYERS, text.WHAT_IF, text.LAUNCH)]

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from kvviz import __version__, explain, export
+from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.style import PLOTLY_CONFIG
@@ -20,6 +21,7 @@ from kvviz.qr import qr_svg
 from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
+from kvviz.text import advice as pitfalls
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
@@ -240,6 +242,16 @@ def notes(of: Iterable[Note], lang: Lang) -> None:
     told = [note.message(lang) for note in of if note.code not in GRAVE | ELSEWHERE]
     if told:
         st.caption("  \n".join(f":orange[:material/info:] {plain(sentence)}" for sentence in told))
+
+
+def watch_out(sizing: Sizing, lang: Lang) -> None:
+    """Pitfalls of such a sizing: the gravest in sight, the rest folded."""
+    found = [f":orange[:material/lightbulb:] {plain(one.sentence(lang))}" for one in advice(sizing)]
+    if found:
+        st.caption("  \n".join(found[:MOST_IN_SIGHT]))
+    if rest := found[MOST_IN_SIGHT:]:
+        with st.expander(pitfalls.MORE(lang, count=len(rest)), key="watch_out", type="compact"):
+            st.caption("  \n".join(rest))
 
 
 def rejected(lang: Lang) -> None:
