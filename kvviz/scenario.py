@@ -17,7 +17,7 @@ from kvviz.text import scenario as text
 
 LINK_VERSION: Final = 1
 """The ``v`` of a link. It goes up when a field changes its meaning."""
-APP_FIELDS: Final = frozenset({"v", "lang", "set", "embed", "embed_options"})
+APP_FIELDS: Final = frozenset({"v", "lang", "set", "models", "devices", "counts", "pair", "embed", "embed_options"})
 """URL parameters that belong to the app, not to the scenario."""
 
 MAX_TOKENS: Final = 16_777_216
@@ -332,6 +332,14 @@ _TOKEN_FIELDS: Final = frozenset(
 def kv_dtypes(engine: str) -> tuple[str, ...]:
     """The KV cache types ``engine`` offers, ``auto`` first."""
     return (_AUTO, *(name for name, dtype in KV_DTYPES.items() if engine in dtype.engines))
+
+
+def under_engine(scenario: Scenario, engine: str) -> Scenario:
+    """The same question to another engine: what that has not got goes back to its default."""
+    gone = [name for name, engines in ENGINES_WITH.items() if engine not in engines]
+    if scenario.kv_dtype not in kv_dtypes(engine):
+        gone.append("kv_dtype")
+    return scenario.with_changes(engine=engine, **{name: DEFAULTS[name] for name in (*gone, "engine_version")})
 
 
 def changed_fields(scenario: Scenario) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from kvviz import __version__
 from kvviz.planning import engine_name
+from kvviz.text import compare as compare_text
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 
@@ -18,6 +19,7 @@ lang = state.lang()
 PAGES = {
     text.GROUP_SIZE: [
         st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True),
+        st.Page(ROOT / "pages" / "compare.py", title=compare_text.PAGE(lang), url_path="compare"),
     ],
 }
 page = st.navigation({group(lang): pages for group, pages in PAGES.items()})

@@ -17,16 +17,15 @@ from kvviz.resolve import resolve
 from kvviz.scenario import (
     CHOICES,
     DEFAULTS,
-    ENGINES_WITH,
     FIELDS,
     LINK_VERSION,
     MORE_SETTINGS,
     Scenario,
     Value,
     from_query,
-    kv_dtypes,
     parse_value,
     to_query,
+    under_engine,
 )
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
@@ -149,11 +148,7 @@ def model_typed() -> None:
 
 def engine_chosen() -> None:
     """Callback: what the new engine has not got goes back to its default."""
-    engine = st.session_state["engine"]
-    gone = [name for name, engines in ENGINES_WITH.items() if engine not in engines]
-    if st.session_state["kv_dtype"] not in kv_dtypes(engine):
-        gone.append("kv_dtype")
-    put(st.session_state["valid"].with_changes(engine=engine, **{n: DEFAULTS[n] for n in (*gone, "engine_version")}))
+    put(under_engine(st.session_state["valid"], st.session_state["engine"]))
 
 
 def hit_chosen() -> None:
@@ -228,13 +223,14 @@ def publish(scenario: Scenario, *, asked: bool = True) -> Scenario:
     return scenario
 
 
-def publish_set(scenarios: Sequence[Scenario]) -> str:
+def publish_set(scenarios: Sequence[Scenario], **more: str) -> str:
     """Say which scenarios the page shows side by side; returns its link. The address bar will say so too.
 
+    ``more``: parameters besides.
     Raises ScenarioError where they do not fit into a link.
     """
     st.session_state["set"] = tuple(scenarios)
-    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), "lang": lang()})
+    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, "lang": lang()})
     st.session_state["published_query"] = packed
     return f"{base()}?{packed}"
 
