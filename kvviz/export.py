@@ -177,14 +177,14 @@ def csv_text(sizing: Sizing, lang: Lang, *, tables: Mapping[str, Sequence[Row]])
 
 def _settings(sizing: Sizing, lang: Lang) -> Iterator[tuple[str, object]]:
     yield text.ANSWER(lang), one_line(sizing, lang)
-    for name in _settings_in_use(sizing.scenario):
+    for name in settings_in_use(sizing.scenario):
         value = getattr(sizing.scenario, name)
         yield _label(name, lang), labels.AUTO(lang) if value is None else value
     yield text.MODEL_REVISION(lang), sizing.scenario.revision
     yield text.VERSION(lang), kvviz.__version__
 
 
-def _settings_in_use(scenario: Scenario) -> Iterator[str]:
+def settings_in_use(scenario: Scenario) -> Iterator[str]:
     """The settings that the answer depends on."""
     for name in FIELDS:
         idle = name in _IDLE_WITHOUT and not getattr(scenario, _IDLE_WITHOUT[name])
@@ -238,7 +238,7 @@ def _scenario(sizing: Sizing, lang: Lang) -> tuple[str, str]:
     """What was asked, each setting marked; then those nobody changed, which a later version may set otherwise."""
     scenario, budget = sizing.scenario, sizing.budget
     rows, rest = [], []
-    for name in _settings_in_use(scenario):
+    for name in settings_in_use(scenario):
         value = getattr(scenario, name)
         changed = value != DEFAULTS[name]
         shown = _code(value) if isinstance(value, str) else _value(value, lang)
