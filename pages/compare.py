@@ -46,8 +46,7 @@ if scenarios.open:
             st.caption(text.NOTHING_CHOSEN(lang))
 
         st.markdown(f"#### {text.SIDE_BY_SIDE(lang)}")
-        page.buttons(base, compared, (under_engines(base), types), lang)
-        opened = page.changes(base, compared, lang)
+        opened = page.buttons(base, compared, (under_engines(base), types), lang)
         if opened is not None:
             page.open_on_sizing(opened)
             st.switch_page("pages/sizing.py")
@@ -63,8 +62,8 @@ if every.open:
         points, tokens = every_model(), base.tokens
         counts = {"count": len(points), "without": len(models()) - len(points)}
         st.caption(text.MODELS_INTRO(lang, tokens=format_count(tokens), **counts))
-        marked = {base.model, *(one.scenario.model for one in compared)}
-        figure = models_figure(points, tokens, lang, chosen=marked)
+        named = {base.model, *(one.scenario.model for one in compared)}
+        figure = models_figure(points, tokens, lang, ringed=st.session_state["compare_models"], named=named)
         rows_of = partial(models_rows, points, tokens, lang)
         show.chart(figure, rows_of, alt=models_alt(points, tokens, lang), key="models", lang=lang)
 

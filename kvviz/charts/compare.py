@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest
+from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
 from kvviz.charts.style import COLOURS, RULE, Drawing
 from kvviz.compare import Cell, Compared, Difference, Factor, Point
 from kvviz.core.errors import KvvizError
@@ -30,6 +31,8 @@ PALETTE: Final = (COLOURS["kv"], COLOURS["weights"], COLOURS["activations"], COL
 MARKS: Final = {"yes": "✓", "held-only": "◐", "no": "✗"}
 
 _POINTS = 60
+_RING: Final = 20
+"""Pixels across the ring round a chosen model."""
 _SPREAD: Final = 8
 """Needs that are further apart than this would leave the lowest lines on a linear axis's floor."""
 _WIDE: Final = 4
@@ -98,7 +101,7 @@ def _fits(need: Callable[[int], Fraction], room: int) -> Callable[[int], bool]:
 
 def comparison_figure(compared: Sequence[Compared], lang: Lang) -> go.Figure:
     """A line a scenario, dotted where it exceeds its own pool; logarithmic where the needs lie far apart."""
-    drawn = lines(compared)
+    drawn, named = lines(compared), names(compared, lang)
     here = [line.need_bytes(line.sizing.tokens) for line in drawn]
     lengths = [line.sizing.tokens for line in drawn]
     log = max(here) > _SPREAD * max(Fraction(1), min(here)) or max(lengths) > _SPREAD * min(lengths)
@@ -126,7 +129,7 @@ def comparison_figure(compared: Sequence[Compared], lang: Lang) -> go.Figure:
             x=[line.sizing.tokens],
             y=[float(here[place]) / GIB],
             mode="markers",
-            name=_line_name(line, lang),
+            name=_line_name(line, named[number], lang),
             marker={"color": colour, "symbol": "diamond", "size": 12, "line": {"width": 1.5, "color": "#FFFFFF"}},
             hoverinfo="skip",
             meta=f"here-{number}",
@@ -193,11 +196,12 @@ def _stretches(line: Line, start: int, end: int, *, log: bool) -> list[tuple[boo
 
 def comparison_alt(compared: Sequence[Compared], lang: Lang) -> str:
     """The chart in words."""
+    named = names(compared, lang)
     said = [
         text.CHART_ALT_LINE(
             lang,
             number=line.compared.number,
-            name=name_of(line.sizing.scenario, lang),
+            name=named[line.compared.number],
             bytes=format_bytes(line.need_bytes(line.sizing.tokens)),
             requests=words.requests(line.sizing.scenario.requests, lang),
             tokens=words.tokens(line.sizing.tokens, lang),
@@ -223,10 +227,30 @@ def length_rows(compared: Sequence[Compared], lang: Lang) -> list[dict[str, Any]
     ]
 
 
-def name_of(scenario: Scenario, lang: Lang) -> str:
-    """``Qwen3-32B-FP8, vLLM 0.33, 1 × H100 80GB SXM``."""
-    model, gpu = scenario.model.rpartition("/")[2], _gpu(scenario, lang)
-    return (", " if lang == "en" else "、").join((model, engine_name(scenario), gpu))
+def names(compared: Sequence[Compared], lang: Lang) -> dict[int, str]:
+    """What each is called beside the others, by its number: no more of model, engine, GPUs … than tells them apart."""
+    told = [_told(one, lang) for one in compared]
+    differing = [place for place in range(len(told[0])) if len({one[place] for one in told}) > 1] or [0]
+    enough = 1
+    while enough < len(differing) and len({tuple(one[n] for n in differing[:enough]) for one in told}) < len(told):
+        enough += 1
+    separator = "、" if lang == "ja" else ", "
+    return {
+        one.number: separator.join(parts[place] for place in differing[:enough])
+        for one, parts in zip(compared, told, strict=True)
+    }
+
+
+def _told(one: Compared, lang: Lang) -> tuple[str, ...]:
+    scenario = one.scenario
+    return (
+        scenario.model.rpartition("/")[2],
+        engine_name(scenario),
+        _gpu(scenario, lang),
+        one.sizing.kv_dtype.name if one.sizing else scenario.kv_dtype,
+        words.tokens(scenario.tokens, lang),
+        words.requests(scenario.requests, lang),
+    )
 
 
 def short_gpu(gpu: str) -> str:
@@ -243,9 +267,9 @@ def _gpu(scenario: Scenario, lang: Lang) -> str:
     return text.COLUMN(lang, count=format_count(scenario.gpus), gpu=short_gpu(scenario.gpu))
 
 
-def _line_name(line: Line, lang: Lang) -> str:
+def _line_name(line: Line, name: str, lang: Lang) -> str:
     named = text.LINE if line.sizing.plan is not None else text.LINE_CONTENT
-    return named(lang, number=line.compared.number, name=name_of(line.sizing.scenario, lang))
+    return named(lang, number=line.compared.number, name=name)
 
 
 def comparison_rows(compared: Sequence[Compared], lang: Lang) -> tuple[list[dict[str, str]], str]:
@@ -268,7 +292,7 @@ def _rows(compared: Sequence[Compared], lang: Lang) -> list[tuple[str, Callable[
     rows: list[tuple[str, Callable[[Compared], str]]] = [
         (text.ROW_FIT(lang), of_sizing(_fit)),
         (text.ROW_SPARE(lang), of_sizing(lambda s: _signed(s.lacking_bytes))),
-        (text.ROW_MODEL(lang), lambda one: one.scenario.model),
+        (text.ROW_MODEL(lang), lambda one: one.scenario.model.rpartition("/")[2]),
         (text.ROW_ENGINE(lang), lambda one: engine_name(one.scenario)),
         (text.ROW_GPU(lang), lambda one: _gpu(one.scenario, lang)),
         (text.ROW_SPLIT(lang), of_sizing(lambda s: format_count(s.plan.gpus) if s.plan else "–")),
@@ -349,8 +373,13 @@ def same_factors(why: Difference, lang: Lang) -> str:
     return ("、" if lang == "ja" else "; ").join(names)
 
 
+def times_label(ratio: Fraction) -> str:
+    """``9.143``: four digits."""
+    return _number(ratio)
+
+
 def ratio_label(ratio: Fraction) -> str:
-    """``× 8``, ``÷ 1.75``, ``× 9.14 (64/7)``: exact where that is short."""
+    """``× 8``, ``÷ 1.75``, ``× 9.143 (64/7)``: exact where that is short."""
     sign, times = ("×", ratio) if ratio >= 1 else ("÷", 1 / ratio)
     if times.denominator == 1 or Fraction(format(float(times), ".4g")) == times:
         return f"{sign} {_number(times)}"
@@ -371,8 +400,10 @@ def _value(factor: Factor, value: Fraction) -> str:
     return _number(value)
 
 
-def models_figure(points: Sequence[Point], tokens: int, lang: Lang, *, chosen: Collection[str]) -> go.Figure:
-    """Parameters against what one request's cache holds, both logarithmic; the chosen models have their names."""
+def models_figure(
+    points: Sequence[Point], tokens: int, lang: Lang, *, ringed: Collection[str], named: Collection[str]
+) -> go.Figure:
+    """Parameters against what one request's cache holds, both logarithmic; some models ringed, some named as well."""
     drawing = Drawing()
     for kind, (symbol, colour) in _KINDS.items():
         own = [point for point in points if point.kind == kind]
@@ -392,20 +423,22 @@ def models_figure(points: Sequence[Point], tokens: int, lang: Lang, *, chosen: C
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
             meta=kind,
         )
-    marked = [point for point in points if point.model in chosen]
+    sizes = [point.parameters for point in points]
+    held = [point.content.bytes_at(tokens) for point in points]
+    low, high = min(sizes) * 0.7, max(sizes) * 1.4
+    yaxis = _log_bytes(min(held), max(held))
+    marked = [point for point in points if point.model in {*ringed, *named}]
     if marked:
         drawing.scatter(
             x=[point.parameters for point in marked],
             y=[float(point.content.bytes_at(tokens)) / GIB for point in marked],
             mode="markers",
             name=text.CHOSEN(lang),
-            marker={"symbol": "circle-open", "color": RULE, "size": 20, "line": {"width": 2.5}},
+            marker={"symbol": "circle-open", "color": RULE, "size": _RING, "line": {"width": 2.5}},
             hoverinfo="skip",
             meta="chosen",
         )
-    sizes = [point.parameters for point in points]
-    counts = [point.content.bytes_at(tokens) for point in points]
-    low, high = min(sizes) * 0.7, max(sizes) * 1.4
+    _name_models(drawing, [p for p in marked if p.model in named], tokens, [log10(low), log10(high)], yaxis["range"])
     drawing.title(text.CONTENT_TITLE(lang))
     marks = [10**power * times for power in range(7, 13) for times in (1, 10) if low <= 10**power * times <= high]
     marks = sorted(set(marks))
@@ -421,8 +454,39 @@ def models_figure(points: Sequence[Point], tokens: int, lang: Lang, *, chosen: C
             "ticktext": [_billions(n) for n in marks],
             "title": {"text": text.PARAMETERS(lang), "standoff": 6},
         },
-        yaxis=_log_bytes(min(counts), max(counts)),
+        yaxis=yaxis,
     )
+
+
+def _name_models(
+    drawing: Drawing, points: Sequence[Point], tokens: int, across: Sequence[float], up: Sequence[float]
+) -> None:
+    """The names of ``points`` beside them, as far as they do not cover each other."""
+    places = []
+    for point in points:
+        held = log10(float(point.content.bytes_at(tokens)) / GIB)
+        x, y = (log10(point.parameters) - across[0]) / (across[1] - across[0]), (held - up[0]) / (up[1] - up[0])
+        places.append((x, y, point.model.rpartition("/")[2]))
+    room = Room(across=[], rising=[], levels=[], uprights=[])
+    for x, y, _ in places:
+        room.take(x, y, width=_RING, height=_RING, place="middle center", apart=0)
+    for x, y, name in places:
+        place = room.place(x, y, width=text_width(name), height=LINE_HEIGHT, among=PLACES, apart=_RING / 2 + 3)
+        if place is None:
+            continue
+        vertical, horizontal = place.split()
+        drawing.label(
+            x=x,
+            xref="paper",
+            y=y,
+            yref="paper",
+            text=name,
+            xanchor={"left": "right", "right": "left"}.get(horizontal, "center"),
+            yanchor="bottom" if vertical == "top" else "top",
+            xshift={"left": -_RING / 2, "right": _RING / 2}.get(horizontal, 0),
+            yshift=_RING / 2 if vertical == "top" else -_RING / 2,
+            font={"size": 12},
+        )
 
 
 def models_rows(points: Sequence[Point], tokens: int, lang: Lang) -> list[dict[str, Any]]:

@@ -59,7 +59,6 @@ TYPES = Text("KV types: {types}", "KV の型：{types}")
 UNDO = Text("Undo", "元に戻す")
 FULL = Text("Six scenarios is the most: remove one to add another.", "最大 6 件です。追加するには 1 件外してください。")
 ALREADY = Text("That scenario is here already, as number {number}.", "同じシナリオが {number} 番にあります。")
-SCENARIO = Text("Scenario {number}", "シナリオ {number}")
 REPLACE = Text(
     "Put the Sizing page's scenario in place of {number}",
     "{number} 番をサイジングのページのシナリオに置き換える",
@@ -73,6 +72,10 @@ LINK_HELP = Text(
     "表、すべてのシナリオ、理由の説明を含み、同じ画面が開きます。",
 )
 SHARE = Text("Link to this comparison", "この比較へのリンク")
+PER_GPU = Text(
+    "Spare, reserved, pool and weights are those of one GPU; content is the whole model's.",
+    "余裕・不足、確保量、プール、重みは GPU 1 基の値、実データ量はモデル全体の値です。",
+)
 SAME_BELOW = Text(
     "Rows that differ come first; from “{first}” on they are the same.",
     "異なる行が上にあります。「{first}」以降は全シナリオで同じです。",
@@ -84,20 +87,20 @@ UNKNOWN_IN_LINK = Text(
 )
 
 # Rows of the table
-ROW = Text("Setting or result", "設定・結果")
+ROW = Text("Scenario", "シナリオ")
 ROW_MODEL = Text("Model", "モデル")
 ROW_ENGINE = Text("Engine", "エンジン")
 ROW_GPU = Text("GPU", "GPU")
-ROW_SPLIT = Text("One engine on", "1 エンジンの GPU 数")
+ROW_SPLIT = Text("GPUs an engine", "エンジンの GPU 数")
 ROW_DTYPE = Text("KV cache type", "KV キャッシュの型")
 ROW_TOKENS = Text("Tokens each", "1 件のトークン数")
 ROW_REQUESTS = Text("Requests at peak", "同時リクエスト数")
-ROW_CONTENT = Text("Content of one request", "1 件の実データ量")
-ROW_RESERVED = Text("Reserved per request, per GPU", "1 件の確保量（各 GPU）")
-ROW_POOL = Text("Pool per GPU", "プール（各 GPU）")
-ROW_WEIGHTS = Text("Weights per GPU", "重み（各 GPU）")
+ROW_CONTENT = Text("Content per request", "1 件の実データ量")
+ROW_RESERVED = Text("Reserved per request", "1 件の確保量")
+ROW_POOL = Text("Pool", "プール")
+ROW_WEIGHTS = Text("Weights", "重み")
 ROW_FIT = Text("At once", "同時に収まる数")
-ROW_SPARE = Text("Spare (+) or short (−) per GPU", "余裕（+）・不足（−）（各 GPU）")
+ROW_SPARE = Text("Spare or short", "余裕・不足")
 NO_GPU = Text("none", "なし")
 
 # The chart
@@ -122,12 +125,13 @@ WHY = Text("Why a request takes more in one than in the other", "1 件の量が�
 WHICH = Text("Two to explain", "説明する 2 件")
 PAIR = Text("{one} against {other}", "{one} と {other}")
 TIMES = Text(
-    "A request of {one} takes **{ratio} times** what one of {other} does: {one_bytes} against {other_bytes}{counted}.",
-    "{one} の 1 件は {other} の **{ratio} 倍**です（{one_bytes} と {other_bytes}、{counted}）。",
+    "A request of scenario {one} takes **{ratio} times** what one of scenario {other} does: {one_bytes} against "
+    "{other_bytes}{counted}.",
+    "シナリオ {one} の 1 リクエストは、シナリオ {other} の **{ratio} 倍**です（{one_bytes} と {other_bytes}、{counted}）。",
 )
 EQUAL = Text(
     "A request takes the same in both: {one_bytes}{counted}.",
-    "1 件の量は同じです（{one_bytes}、{counted}）。",
+    "1 リクエストの量は同じです（{one_bytes}、{counted}）。",
 )
 COUNTED = Text(", as the engine counts on one GPU", "GPU 1 基でのエンジンの計上")
 CONTENT_ONLY = Text(", content of the whole model", "モデル全体の実データ量")
@@ -140,7 +144,6 @@ FACTOR = Text("Factor", "要因")
 TIMES_COLUMN = Text("Times", "倍率")
 PRODUCT = Text("**Product, exactly the ratio**", "**積（比と厳密に一致）**")
 SAME_FACTORS = Text("The same in both: {names}.", "両方で同じ：{names}。")
-ROUND_MORE = Text("{times} = {exact}", "{times} = {exact}")
 LAYERS_STORING = Text("Layers that keep tokens", "トークンを保持する層")
 LAYERS_ANY = Text("Layers that keep anything", "何かを保持する層")
 KV_HEADS = Text("KV heads", "KV ヘッド")

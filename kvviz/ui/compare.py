@@ -11,11 +11,11 @@ from kvviz.charts.compare import (
     cell_label,
     comparison_rows,
     factor_rows,
-    name_of,
-    ratio_label,
+    names,
     reasons,
     same_factors,
     short_gpu,
+    times_label,
 )
 from kvviz.compare import (
     COUNTS,
@@ -41,6 +41,8 @@ from kvviz.ui import models, show, state
 
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
+_SHORT: Final = 14
+"""Characters of a table's cell that stay on one line."""
 URL: Final = "/compare"
 
 
@@ -162,7 +164,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
                 if cell.scenario.gpu in group:
                     count, gpu = format_count(cell.scenario.gpus), show.plain(short_gpu(cell.scenario.gpu))
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
-                    line[heading] = f"[{cell_label(cell, lang)}]({sizing_link(cell.scenario)})"
+                    line[heading] = f"[{_unbroken(cell_label(cell, lang))}]({sizing_link(cell.scenario)})"
             table.append(line)
         st.table(table, border="horizontal")
     told = [text.LEGEND(lang)]
@@ -177,11 +179,18 @@ def sizing_link(scenario: Scenario) -> str:
     return f"{state.base().removesuffix(URL) or '/'}?{state.query(scenario)}"
 
 
-def buttons(base: Scenario, compared: Sequence[Compared], variants: Sequence[Sequence[Scenario]], lang: Lang) -> None:
-    """Add, compare under all engines or as other types, undo. ``variants``: those of the engines, then of the types."""
+def buttons(
+    base: Scenario, compared: Sequence[Compared], variants: Sequence[Sequence[Scenario]], lang: Lang
+) -> Scenario | None:
+    """Add, compare under all engines or as other types, edit, remove, undo; returns the one to open on Sizing.
+
+    ``variants``: those of the engines, then those of the types.
+    """
     now = [one.scenario for one in compared]
     engines, types = variants
     same = next((one.number for one in compared if one.scenario == base), None)
+    full = len(now) >= SET_SCENARIOS
+    opened = None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             text.ADD(lang),
@@ -189,37 +198,19 @@ def buttons(base: Scenario, compared: Sequence[Compared], variants: Sequence[Seq
             icon=":material/add:",
             on_click=put,
             args=([*now, base], now),
-            disabled=same is not None or len(now) >= SET_SCENARIOS,
-            help=text.ALREADY(lang, number=same) if same else text.FULL(lang) if len(now) >= SET_SCENARIOS else None,
+            disabled=same is not None or full,
+            help=text.ALREADY(lang, number=same) if same else text.FULL(lang) if full else None,
         )
         st.button(text.ENGINES(lang), key="compare_engines", on_click=put, args=(engines, now))
         if len(types) > 1:
             named = " / ".join(one.kv_dtype for one in types)
             st.button(text.TYPES(lang, types=named), key="compare_types", on_click=put, args=(types, now))
+        with st.popover(text.CHANGE_SET(lang), icon=":material/edit:", key="compare_changes"):
+            opened = _changes(compared, lang)
         if st.session_state.get("compare_undo"):
             st.button(
                 text.UNDO(lang), key="compare_undo_button", icon=":material/undo:", type="tertiary", on_click=undo
             )
-
-
-def changes(base: Scenario, compared: Sequence[Compared], lang: Lang) -> Scenario | None:
-    """Edit, replace and remove, a row a scenario; returns the one to open on the Sizing page."""
-    now = [one.scenario for one in compared]
-    opened = None
-    with st.popover(text.CHANGE_SET(lang), icon=":material/edit:", key="compare_changes"):
-        for one in compared:
-            place = one.number - 1
-            st.markdown(f"**{one.number}** {show.plain(name_of(one.scenario, lang))}")
-            with st.container(horizontal=True):
-                if st.button(
-                    text.EDIT(lang, number=one.number), key=f"compare_edit_{place}", help=text.EDIT_HELP(lang)
-                ):
-                    opened = one.scenario
-                    st.session_state["compare_editing"] = place
-                if len(now) > 1:
-                    others = [*now[:place], *now[place + 1 :]]
-                    label = text.REMOVE(lang, number=one.number)
-                    st.button(label, key=f"compare_remove_{place}", on_click=put, args=(others, now))
     editing = st.session_state.get("compare_editing")
     if opened is None and editing is not None and editing < len(now) and base not in now:
         st.button(
@@ -229,6 +220,25 @@ def changes(base: Scenario, compared: Sequence[Compared], lang: Lang) -> Scenari
             on_click=_replace,
             args=(editing, base, now),
         )
+    return opened
+
+
+def _changes(compared: Sequence[Compared], lang: Lang) -> Scenario | None:
+    """Edit and remove, a row a scenario; returns the one to edit."""
+    now = [one.scenario for one in compared]
+    named = names(compared, lang)
+    opened = None
+    for one in compared:
+        place = one.number - 1
+        st.markdown(f"**{one.number}** {show.plain(named[one.number])}")
+        with st.container(horizontal=True):
+            if st.button(text.EDIT(lang, number=one.number), key=f"compare_edit_{place}", help=text.EDIT_HELP(lang)):
+                opened = one.scenario
+                st.session_state["compare_editing"] = place
+            if len(now) > 1:
+                others = [*now[:place], *now[place + 1 :]]
+                label = text.REMOVE(lang, number=one.number)
+                st.button(label, key=f"compare_remove_{place}", on_click=put, args=(others, now))
     return opened
 
 
@@ -248,12 +258,21 @@ def open_on_sizing(scenario: Scenario) -> None:
 def table(compared: Sequence[Compared], lang: Lang) -> None:
     """Everything about them, what differs first."""
     rows, first_same = comparison_rows(compared, lang)
-    st.table([{name: show.plain(value) for name, value in row.items()} for row in rows], border="horizontal")
-    if first_same:
-        st.caption(text.SAME_BELOW(lang, first=first_same))
+    st.table([{_unbroken(name): _cell(value) for name, value in row.items()} for row in rows], border="horizontal")
+    told = [text.SAME_BELOW(lang, first=first_same)] if first_same else []
+    st.caption("  \n".join([*told, text.PER_GPU(lang)]))
     for one in compared:
         if one.problem is not None:
             show.lines((text.CANNOT(lang, number=one.number, why=one.problem.message(lang)),))
+
+
+def _cell(value: str) -> str:
+    return show.plain(_unbroken(value) if len(value) <= _SHORT else value)
+
+
+def _unbroken(words: str) -> str:
+    """Without a place to break a line: a phone scrolls a table rather than setting a label on end."""
+    return "\u2060".join(words.replace(" ", "\u00a0"))
 
 
 def why(compared: Sequence[Compared], lang: Lang) -> None:
@@ -275,14 +294,15 @@ def why(compared: Sequence[Compared], lang: Lang) -> None:
     if found.ratio == 1:
         st.markdown(text.EQUAL(lang, one_bytes=values["one_bytes"], counted=counted))
     else:
-        ratio = ratio_label(found.ratio).removeprefix("× ")
+        ratio = times_label(found.ratio)
         st.markdown(text.TIMES(lang, one=one.number, other=other.number, ratio=ratio, counted=counted, **values))
     if any(factor.ratio != 1 for factor in found.factors):
-        first, second = (f"{n.number} · {n.scenario.model.rpartition('/')[2]}" for n in (one, other))
+        named = names((one, other), lang)
+        first, second = (text.LINE(lang, number=n.number, name=named[n.number]) for n in (one, other))
         rows = factor_rows(found, first, second, lang)
         st.table([{show.plain(name): value for name, value in row.items()} for row in rows], border="horizontal")
-    if names := same_factors(found, lang):
-        st.caption(text.SAME_FACTORS(lang, names=names))
+    if same := same_factors(found, lang):
+        st.caption(text.SAME_FACTORS(lang, names=same))
 
 
 def _difference(one: Compared, other: Compared) -> Difference | None:
