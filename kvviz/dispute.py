@@ -144,9 +144,7 @@ def _settings(sizing: Sizing) -> Iterator[Assumption]:
         source = Message(text.DEFAULT_IS, {"value": written(name, default)}) if changed else None
         if name == "kv_dtype" and not changed:
             source = sizing.kv_dtype_reason
-        yield Assumption(
-            label=labels.LABELS[name], value=said, badge="changed" if changed else "default", source=source
-        )
+        yield Assumption(label=label(name), value=said, badge="changed" if changed else "default", source=source)
 
 
 def _estimates(sizing: Sizing) -> Iterator[Assumption]:
@@ -163,6 +161,11 @@ def _estimates(sizing: Sizing) -> Iterator[Assumption]:
         if term.basis != "exact" and entered is None:
             value = Message(text.PER_GPU, {"bytes": format_bytes(term.value_bytes)})
             yield Assumption(label=label, value=value, badge="estimate", source=term.source)
+
+
+def label(field: str) -> Text:
+    """What a setting is called where nothing stands beside it."""
+    return text.GPUS if field == "gpus" else labels.LABELS[field]
 
 
 def written(field: str, value: Value) -> str | Message:

@@ -53,6 +53,8 @@ Per = Literal["token", "request", "load"]
 class Amount:
     """One number as somebody printed it."""
 
+    written: str
+    """Its digits."""
     value: Fraction
     """In its unit."""
     half: Fraction
@@ -72,6 +74,10 @@ class Claim:
     """The same where it is binary: 2**30."""
     unit: Literal["decimal", "binary", "unknown"]
     """How the unit is written; unknown: without any."""
+    unit_name: str
+    """``GB``; empty where there is none."""
+    other_name: str
+    """What it is mixed up with: ``GiB`` for ``GB``; empty where there is nothing."""
     per: Per | None
     """None where it does not say."""
 
@@ -90,6 +96,7 @@ _PER_REQUEST = re.compile(
     r"|/\s*(?:ユーザー|リクエスト|シーケンス|人|件)|(?:ユーザー|リクエスト|シーケンス|人|件)\s*(?:あたり|当たり|毎|ごと|につき)"
 )
 _IN_ALL = re.compile(r"\b(?:total|in all|altogether|overall|together|all (?:users|requests))\b|合計|全体|全部|総量")
+_UNIT_NAMES: Final = (("B", "B"), ("kB", "KiB"), ("MB", "MiB"), ("GB", "GiB"), ("TB", "TiB"))
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -107,19 +114,24 @@ def parse_claim(written: str) -> Claim:
     low, high = _amount(first), _amount(last) if last else None
     if high is not None and found[2] and found[4] and found[2][0] != found[4][0]:  # 800 MB – 2 GB
         scale = Fraction(1000) ** (_POWERS.get(found[2][0], 0) - _POWERS.get(found[4][0], 0))
-        low = Amount(value=low.value * scale, half=low.half * scale)
+        low = Amount(written=f"{float(low.value * scale):g}", value=low.value * scale, half=low.half * scale)
     if high is not None and high.value < low.value:
         low, high = high, low
     if not low.value or low.value > _MOST_BYTES:
         raise _no_number(written)
     bare = 3 if low.value < 10_000 else 0  # GB or GiB, unless it is far too many of them
     power = _POWERS.get(unit[0], 0) if unit else bare
+    decimal, binary = _UNIT_NAMES[power]
+    written_as: Literal["decimal", "binary", "unknown"]
+    written_as = "unknown" if not unit else "binary" if "i" in unit and power else "decimal"
     return Claim(
         low=low,
         high=high,
         decimal_bytes=1000**power,
         binary_bytes=1024**power,
-        unit="unknown" if not unit else "binary" if "i" in unit else "decimal",
+        unit=written_as,
+        unit_name={"unknown": "", "binary": binary, "decimal": decimal}[written_as],
+        other_name="" if not power or not unit else {"binary": decimal, "decimal": binary}[written_as],
         per=_per(plain),
     )
 
@@ -135,7 +147,7 @@ def _says_bytes(found: re.Match[str]) -> int:
 def _amount(written: str) -> Amount:
     plain = written.replace(",", "")
     decimals = len(plain.partition(".")[2])
-    return Amount(value=Fraction(plain), half=Fraction(1, 2 * 10**decimals))
+    return Amount(written=written, value=Fraction(plain), half=Fraction(1, 2 * 10**decimals))
 
 
 def _per(plain: str) -> Per | None:

@@ -17,7 +17,9 @@ from kvviz.text import scenario as text
 
 LINK_VERSION: Final = 1
 """The ``v`` of a link. It goes up when a field changes its meaning."""
-APP_FIELDS: Final = frozenset({"v", "lang", "set", "models", "devices", "counts", "pair", "embed", "embed_options"})
+APP_FIELDS: Final = frozenset(
+    {"v", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
+)
 """URL parameters that belong to the app, not to the scenario."""
 
 MAX_TOKENS: Final = 16_777_216

@@ -6,26 +6,25 @@ from typing import Final
 from kvviz.text.base import Text
 
 PAGE = Text("Review", "レビュー")
-TITLE = Text("{model} under review", "{model} のレビュー")
 
 # Assumptions
 ASSUMPTIONS = Text("What it rests on", "前提")
 ASSUMPTION = Text("Assumption", "前提")
 VALUE = Text("Value", "値")
 BADGE = Text("Badge", "区分")
-BASIS = Text("Basis", "根拠")
+BASIS = Text("Why, or by default", "理由・既定値")
 BADGES: Final[Mapping[str, Text]] = {
     "changed": Text("changed", "変更"),
     "default": Text("default", "既定"),
     "estimate": Text("estimate", "推定"),
 }
 DEFAULT_IS = Text("default: {value}", "既定値：{value}")
+GPUS = Text("Number of GPUs", "GPU の数")
 PER_GPU = Text("{bytes} per GPU", "GPU あたり {bytes}")
 
 # Buttons and links
 OPEN_SIZING = Text("Open in Sizing", "サイジングで開く")
-OPEN_A = Text("A in Sizing", "A をサイジングで開く")
-OPEN_B = Text("B in Sizing", "B をサイジングで開く")
+OPEN_B = Text("Open B in Sizing", "B をサイジングで開く")
 CHALLENGE = Text("Challenge this", "異議を唱える")
 WITHDRAW = Text("Back to A", "A に戻す")
 REVIEW_LINK = Text(
@@ -34,7 +33,6 @@ REVIEW_LINK = Text(
 )
 
 # The dispute
-ON_TABLE = Text("A as shared, B as you see it", "共有された A と、あなたの B")
 IS_A = Text("A, as shared", "A（共有された設定）")
 IS_B = Text("B, yours", "B（あなたの設定）")
 EDIT_B = Text("B, yours to change", "B（変更できます）")
@@ -45,8 +43,6 @@ NOTHING_DIFFERS = Text(
 DIFFERENCE = Text("From A to B", "A から B まで")
 STEP = Text("Step", "手順")
 CHANGE = Text("{name}: {before} → {after}", "{name}：{before} → {after}")
-START = Text("A", "A")
-END = Text("B", "B")
 EACH_REQUEST = Text("One request", "1 リクエスト")
 POOL = Text("Pool", "プール")
 AT_ONCE = Text("At once", "同時に収まる数")
@@ -86,19 +82,17 @@ RIGHT_LOAD = Text(
     "正しくは、1 リクエストで **{content}**、{requests} 件で **{load}** です。",
 )
 RIGHT_TOKEN = Text("Right here: **{bytes}** for one more token.", "正しくは、トークン 1 個につき **{bytes}** です。")
-HOW = Text("How one gets there", "その数値になる計算")
-GIVES = Text("Gives", "計算結果")
-RIGHT = Text("Right", "正しい値")
-WHY = Text("Why it is wrong", "誤りの理由")
-NOT_WRONG = Text("right: {what}", "正しい値：{what}")
-RIGHT_AS = Text("That is right, if {what} is meant.", "{what}を指しているなら、正しい値です。")
+FINDING = Text(
+    "**{how}** gives **{gives}** for {what}; right is {right}. {why}",
+    "**{how}**：{what}で **{gives}** になります（正しくは {right}）。{why}",
+)
+IS_RIGHT = Text("**No mistake**, if {what} is meant: {gives}.", "{what}であれば **正しい値** です（{gives}）。")
 PLUS = Text(" + ", " + ")
-OF = Text("{how}, {what}", "{how}（{what}）")
 LOW_END = Text("{amount}, the lower end", "下限 {amount}")
 HIGH_END = Text("{amount}, the upper end", "上限 {amount}")
-SPANS = Text("The whole range in one way", "範囲全体を 1 つの計算で説明")
-SPAN = Text("{how}, at {low} to {high} tokens", "{how}、{low}～{high} トークン")
-SPAN_RIGHT = Text("no mistake", "誤りなし")
+SPANS = Text("The whole range in one way, for one request", "範囲全体を 1 通りで説明（1 リクエスト）")
+SPAN = Text("**{how}**, at {low} to {high} tokens", "**{how}**、{low}～{high} トークン")
+SPAN_RIGHT = Text("no mistake, but other lengths", "誤りなし（長さだけが異なる）")
 NONE = Text(
     "None of the known mistakes, alone or in pairs, comes to {amount} ({tried} numbers compared). It may be for "
     "another length, model or number of requests: ask what it was reckoned for.",

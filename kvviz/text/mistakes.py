@@ -170,13 +170,9 @@ RULE_OF_THUMB_WHY = Text(
     "キャッシュは重み（{weights}）からは決まりません。レイヤー、KV ヘッド、長さ、リクエスト数で決まります。",
 )
 FIFTH_OF_WEIGHTS = Text("a rule of thumb: a fifth of the weights", "経験則（重みの 5 分の 1）")
-UNIT = Text("GB written for GiB", "GiB を GB と表記")
-UNIT_WHY = Text(
-    "1 GiB is 1.074 GB: the number is one of {binary}.", "1 GiB は 1.074 GB です。{binary} での値とみられます。"
-)
-UNIT_BACK = Text("GiB written for GB", "GB を GiB と表記")
-UNIT_BACK_WHY = Text(
-    "1 GB is 0.931 GiB: the number is one of {decimal}.", "1 GB は 0.931 GiB です。{decimal} での値とみられます。"
+UNIT_MIXED = Text(
+    "And {real} was written as {said}: that is another {percent} %.",
+    "さらに {real} が {said} と書かれています（差は {percent} %）。",
 )
 
 NOT_A_NUMBER = Text(

@@ -22,6 +22,7 @@ from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import advice as pitfalls
+from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
@@ -183,6 +184,8 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
     if sizing.scenario.config:
         st.caption(text.LINK_CONFIG(lang))
     st.code(link, language=None, wrap_lines=True)
+    st.caption(disputed.REVIEW_LINK(lang))
+    st.code(state.link_to("review", sizing.scenario), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for label, extension, mime, made in (
             (text.SAVE_MARKDOWN, "md", "text/markdown", lambda: export.markdown_summary(sizing, link, lang)),

@@ -214,11 +214,14 @@ def use_pasted_config() -> None:
     st.toast(text.PASTE_DONE(lang(), name=name))
 
 
-def publish(scenario: Scenario, *, asked: bool = True) -> Scenario:
+def publish(scenario: Scenario, *, asked: bool = True, **more: str) -> Scenario:
     """Say which scenario the page shows, its revision filled in: the address bar will say so too.
 
-    Not ``asked``: another model stands in for the one that was, so the address stays as it is.
+    Not ``asked``: another model stands in for the one that was, so the address stays as it is. ``more``: parameters
+    besides.
     """
+    if more and asked:
+        st.session_state["published_query"] = query(scenario, **more)
     st.session_state["published"] = scenario if asked else None
     return scenario
 
@@ -254,14 +257,20 @@ def published_query() -> str:
     return query_of_set or ("" if scenario is None else query(scenario))
 
 
-def query(scenario: Scenario) -> str:
+def query(scenario: Scenario, **more: str) -> str:
     """The full link's query string: every field, the language and the version of the format."""
-    return urlencode({**to_query(scenario), "lang": lang()})
+    return urlencode({**to_query(scenario), **more, "lang": lang()})
 
 
 def link(scenario: Scenario) -> str:
     """The full link; relative where the address is not known."""
     return f"{base()}?{query(scenario)}"
+
+
+def link_to(page: str, scenario: Scenario) -> str:
+    """The full link to another page of the app, by its path; relative where the address is not known."""
+    here = base()
+    return f"{here[: here.rfind('/') + 1] or '/'}{page}?{query(scenario)}"
 
 
 def base() -> str:
