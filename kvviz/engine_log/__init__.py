@@ -61,8 +61,9 @@ def read_log(pasted: str) -> EngineLog:
     common = _common(given, within, facts)
     # What the engine settled on is in lines of its own; its arguments only say what was asked for.
     values: dict[str, Any] = {"engine": name, "starts": len(with_figures)} | common | out
-    if "model" in values:
-        values["model"] = _safe(values["model"])
+    for field in ("model", "model_type"):
+        if field in values:
+            values[field] = _safe(values[field])
     for field in ("element", "element_k", "element_v", "model_dtype"):
         if field in values:
             values[field] = _element(values[field])

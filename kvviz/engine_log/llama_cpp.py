@@ -236,6 +236,8 @@ def _read(context: _Context) -> dict[str, Any]:
         out["kv_heads"], listed = _heads(meta["kv_heads"])
     if "name" in meta:
         out["model"] = meta["name"]
+    if "arch" in meta:
+        out["model_type"] = meta["arch"]
     for name in ("n_ctx", "n_ctx_per_slot", "n_batch", "n_ubatch"):
         if name in given:
             out[name] = int(given[name])

@@ -34,6 +34,8 @@ class EngineLog:
     # Settings as the log states them
     model: str | None = None
     """owner/name, or the name in the file's metadata."""
+    model_type: str | None = None
+    """llama.cpp: the architecture as the file's metadata names it."""
     model_dtype: str | None = None
     element: str | None = None
     """Type of K and V where the log names one for both: f16, bf16, fp8, q8_0, ..."""
