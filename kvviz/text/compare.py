@@ -31,7 +31,7 @@ NOTHING_CHOSEN = Text(
     "モデル、GPU、GPU の数を 1 つ以上選んでください。",
 )
 SHORT_WHY: Final[Mapping[str, Text]] = {
-    "weights": Text("✗ weights", "✗ 重み超過"),
+    "weights": Text("✗ weights", "✗ 重み"),
     "unknown-weights": Text("– weights?", "– 重み不明"),
     "no-plan": Text("– not run", "– 実行不可"),
     "no-gpu": Text("– no GPU", "– GPU なし"),
@@ -127,7 +127,8 @@ PAIR = Text("{one} against {other}", "{one} と {other}")
 TIMES = Text(
     "A request of scenario {one} takes **{ratio} times** what one of scenario {other} does: {one_bytes} against "
     "{other_bytes}{counted}.",
-    "シナリオ {one} の 1 リクエストは、シナリオ {other} の **{ratio} 倍**です（{one_bytes} と {other_bytes}、{counted}）。",
+    "シナリオ {one} の 1 リクエストは、シナリオ {other} の **{ratio} 倍**です"
+    "（{one_bytes} と {other_bytes}、{counted}）。",
 )
 EQUAL = Text(
     "A request takes the same in both: {one_bytes}{counted}.",

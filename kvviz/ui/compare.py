@@ -29,6 +29,7 @@ from kvviz.compare import (
     Difference,
     difference,
 )
+from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import every_device
 from kvviz.links import SET_SCENARIOS
@@ -104,11 +105,23 @@ def undo() -> None:
         st.session_state["compare_pair"] = ()
 
 
-def publish(base: Scenario, compared: Sequence[Scenario]) -> str:
-    """The page's link: the Sizing page's scenario, the matrix's axes, the scenarios and the two that are explained."""
+def share(base: Scenario, compared: Sequence[Compared], lang: Lang) -> None:
+    """The page's link, folded; the address bar says the same."""
+    try:
+        link = _publish(base, [one.scenario for one in compared])
+    except KvvizError as error:
+        show.lines((error.message(lang),))
+        return
+    with st.expander(text.SHARE(lang), key="share_compared", icon=":material/share:"):
+        st.caption(text.LINK_HELP(lang))
+        st.code(link, language=None, wrap_lines=True)
+
+
+def _publish(base: Scenario, scenarios: Sequence[Scenario]) -> str:
+    """The Sizing page's scenario, the matrix's axes, the scenarios side by side and the two that are explained."""
     fields = {name: value for name, value in to_query(base).items() if name != "v"}
     return state.publish_set(
-        compared,
+        scenarios,
         **fields,
         models=",".join(st.session_state["compare_models"]),
         devices=",".join(st.session_state["compare_gpus"]),
