@@ -33,7 +33,7 @@ NOTHING_CHOSEN = Text(
 SHORT_WHY: Final[Mapping[str, Text]] = {
     "weights": Text("✗ weights", "✗ 重み"),
     "unknown-weights": Text("– weights?", "– 重み不明"),
-    "no-plan": Text("– not run", "– 実行不可"),
+    "no-plan": Text("– no count", "– 計算なし"),
     "no-gpu": Text("– no GPU", "– GPU なし"),
     "split": Text("– split", "– 分割不可"),
     "kv-type": Text("– KV type", "– KV の型"),
@@ -49,6 +49,7 @@ LONG_WHY: Final[Mapping[str, Text]] = {
     "no-gpu": Text("No GPU is chosen.", "GPU が選ばれていません。"),
     "no-plan": Text("This engine does not run the model.", "このエンジンはこのモデルを実行しません。"),
 }
+MORE_REASONS = Text("… and {count} more", "… ほか {count} 件")
 REASON = Text("**{cell}** ({models}): {why}", "**{cell}**（{models}）：{why}")
 
 # Side by side

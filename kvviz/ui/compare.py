@@ -42,6 +42,7 @@ from kvviz.ui import models, show, state
 
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
+_MOST_REASONS: Final = 6
 _SHORT: Final = 14
 """Characters of a table's cell that stay on one line."""
 URL: Final = "/compare"
@@ -181,9 +182,12 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
             table.append(line)
         st.table(table, border="horizontal")
     told = [text.LEGEND(lang)]
-    for label, why, about in reasons(rows, lang):
+    found = reasons(rows, lang)
+    for label, why, about in found[:_MOST_REASONS]:
         names = ("、" if lang == "ja" else ", ").join(about)
         told.append(text.REASON(lang, cell=label, models=show.plain(names), why=show.plain(why)))
+    if len(found) > _MOST_REASONS:
+        told.append(text.MORE_REASONS(lang, count=len(found) - _MOST_REASONS))
     st.caption("  \n".join(told))
 
 
