@@ -494,13 +494,13 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         make=_times(lambda sizing: 2),
         cost=3,
     ),
+    Mistake(code="no-scales", about="dtype", name=text.NO_SCALES, why=text.NO_SCALES_WHY, make=_no_scales),
     Mistake(code="fp32", about="dtype", name=text.FP32, why=text.WIDTH_WHY, make=_width(4)),
     Mistake(code="16-bit", about="dtype", name=text.SIXTEEN, why=text.WIDTH_WHY, make=_width(2)),
     Mistake(code="8-bit", about="dtype", name=text.EIGHT, why=text.WIDTH_WHY, make=_width(1)),
     Mistake(code="4-bit", about="dtype", name=text.FOUR, why=text.WIDTH_WHY, make=_width(Fraction(1, 2))),
     Mistake(code="mxfp4", about="dtype", name=text.MXFP4, why=text.WIDTH_WHY, make=_width(Fraction(17, 32)), cost=3),
     Mistake(code="bits", about="dtype", name=text.BITS, why=text.WIDTH_WHY, make=_width(8), cost=3),
-    Mistake(code="no-scales", about="dtype", name=text.NO_SCALES, why=text.NO_SCALES_WHY, make=_no_scales),
     Mistake(code="max-length", about="length", name=text.MAX_LENGTH, why=text.MAX_LENGTH_WHY, make=_max_length),
     Mistake(
         code="no-output", about="length", name=text.NO_OUTPUT, why=text.NO_OUTPUT_WHY, make=_no_output, only=_REQUESTS
@@ -543,7 +543,7 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         name=text.RULE_OF_THUMB,
         why=text.RULE_OF_THUMB_WHY,
         make=_beside(Fraction(12, 10), with_cache=False),
-        only=frozenset({"load"}),
+        only=_REQUESTS,
         alone=True,
         cost=3,
     ),
@@ -553,7 +553,7 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         name=text.FIFTH_OF_WEIGHTS,
         why=text.RULE_OF_THUMB_WHY,
         make=_beside(Fraction(2, 10), with_cache=False),
-        only=frozenset({"load"}),
+        only=_REQUESTS,
         alone=True,
         cost=3,
     ),
@@ -755,6 +755,8 @@ def _possible(sizing: Sizing, claim: Claim) -> tuple[Per, ...]:
 def _wrong(base: Reckoning, sizing: Sizing, per: Per, claim: Claim) -> Iterator[tuple[Reckoning, tuple[Mistake, ...]]]:
     """Every mistake, then every two about different things, in the order in which they are made."""
     possible = [m for m in MISTAKES if per in m.only and (m.said is None or claim.per in m.said)]
+    if per == "request" and "load" in _possible(sizing, claim):  # the same for both: told once
+        possible = [m for m in possible if not m.alone]
     singles = {m.code: made for m in possible if (made := m.make(base, sizing)) is not None}
     for mistake in possible:
         if mistake.code in singles:

@@ -21,6 +21,7 @@ answered = answer(*state.read())
 scenario, sizing = answered.scenario, answered.sizing
 stands_in = "model" in answered.errors
 a = page.challenged()
+disputed = None
 
 show.rejected(lang)
 if a is None:
@@ -47,7 +48,7 @@ if a is None:
         show.notes(answered.notes, lang)
         page.not_modelled(lang)
 else:
-    st.caption(f":material/balance: {text.PAGE(lang)}: {show.plain(a.model)}")
+    st.caption(f":material/balance: {text.PAGE(lang)} · {show.plain(a.model)}")
     if phone:
         top = st.container()
         with st.expander(show.summary(scenario, lang), key="change", icon=":material/tune:"):
@@ -69,10 +70,6 @@ else:
             else:
                 page.both(disputed.a, disputed.b, lang)
                 page.difference(disputed, lang)
-                if not stands_in:
-                    link = state.publish_set((disputed.a.scenario, scenario), **page.claim_in_link())
-                    with st.expander(text.SHARE(lang), key="share_dispute", icon=":material/share:", expanded=True):
-                        st.code(link, language=None, wrap_lines=True)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(text.WITHDRAW(lang), key="withdraw", icon=":material/undo:", on_click=page.withdraw)
             st.page_link(page.SIZING, label=text.OPEN_B(lang), icon=":material/arrow_back:")
@@ -82,3 +79,12 @@ if sizing is not None:
         text.THEIR_NUMBER(lang), key="their_number", icon=":material/help_center:", expanded=bool(page.claim_in_link())
     ):
         page.their_number(sizing, lang)
+
+if disputed is not None and not stands_in:
+    try:
+        link = state.publish_set((disputed.a.scenario, disputed.b.scenario), **page.claim_in_link())
+    except KvvizError as error:
+        show.lines((error.message(lang),))
+    else:
+        with st.expander(text.SHARE(lang), key="share_dispute", icon=":material/share:"):
+            st.code(link, language=None, wrap_lines=True)
