@@ -5,6 +5,7 @@ are tried first, then what engines are known to do otherwise; the first that giv
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from types import ModuleType
@@ -49,7 +50,7 @@ _ENGINES: Final[Mapping[str, ModuleType]] = {
     "ollama": llama_cpp,
 }
 _EXPANDED_BEFORE: Final = 5_300
-"""Builds of llama.cpp that kept latents as full heads."""
+"""The first build of llama.cpp that kept latents as such."""
 _OTHER_KERNELS: Final = "l40s"
 """A GPU whose kernels leave no states behind at block boundaries."""
 _DRAFT_TOKENS: Final = (1, 2, 3, 4)
@@ -57,6 +58,22 @@ _TP: Final = (2, 4, 8, 16)
 _STEP_TOKENS: Final = (2_048, 16_384)
 _UBATCH: Final = (256, 1_024, 2_048, 4_096)
 _GGML: Final = ("q8_0", "q4_0", "q5_1", "q5_0", "q4_1", "bf16")
+
+_OF_MODEL: Final = (
+    "bytes_per_token",
+    "gpu_blocks",
+    "tokens_line",
+    "kv_tokens",
+    "max_concurrency",
+    "needed_bytes",
+    "kv_bytes_total",
+    "state_bytes_total",
+    "kv_bytes_per_gpu",
+    "full_pool_tokens",
+    "blocks",
+    "context_bytes_total",
+)
+"""Figures that nobody can predict without the model's layers."""
 
 Change = Mapping[str, Any]
 
@@ -93,16 +110,19 @@ def check(
     if known is None:
         values = {name: expected.value for name, expected in budget.items()}
         figures = _compared(log, budget, budget)
+        of_budget: Verdict = "agrees" if all(f.agrees for f in figures) else "differs"
+        rests_on_model = any(getattr(log, name) is not None for name in _OF_MODEL)
         return replace(
             nothing,
-            asked=("model", *_unsaid(log, given or {}, None)),
+            asked=("model", *_unsaid(log, given or {}, None)) if rests_on_model else (),
             predicted=values,
             figures=figures,
+            verdict=of_budget if figures else "unknown",
             cause=("budget_only",) if figures else (),
         )
     if _is_llama(log) and log.kv_bytes_total is not None and settings.context_tokens is None:
         return replace(nothing, asked=("n_ctx",))
-    base = predict(log, known, settings)
+    base, known, settings = _first(log, known, settings)
     plain = {**base.figures, **budget}
     best = base
     found: tuple[str, ...] = ()
@@ -142,6 +162,17 @@ def check(
         assumed=assumed,
         asked=asked,
     )
+
+
+def _first(log: EngineLog, architecture: Architecture, settings: Settings) -> tuple[Prediction, Architecture, Settings]:
+    """By the log's own version, else by the next one, else as any model with such layers: a log shows that it runs."""
+    later = replace(settings, version="0.20", full_windows=True) if settings.version == "v0" else settings
+    unnamed = replace(architecture, class_name="", model_type="")
+    ways = [(architecture, settings), (architecture, later), (unnamed, settings)]
+    for known, tried in ways:
+        with suppress(KvvizError):
+            return predict(log, known, tried), known, tried
+    return predict(log, architecture, settings), architecture, settings  # says why not
 
 
 def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> Prediction:
@@ -185,6 +216,7 @@ def _of_llama(log: EngineLog) -> dict[str, Any]:
         cells = total // rate  # what was asked for, padded
     old = log.form.partition(",")[0] in ("old", "oldest", "old llama.cpp lines")
     build = int(log.version) if log.version and log.version.isdigit() else None
+    before = build < _EXPANDED_BEFORE if build is not None else old
     return {
         "context_tokens": cells,
         "slots": log.state_slots or log.slots or 1,
@@ -192,9 +224,7 @@ def _of_llama(log: EngineLog) -> dict[str, Any]:
         "ubatch_tokens": log.n_ubatch or DEFAULT_UBATCH_TOKENS,
         "pad_tokens": next(pad for pad in (256, 32, 1) if not (cells or 0) % pad),
         "full_windows": old and log.window_bytes is None,
-        "latent": "expanded"
-        if build is not None and build < _EXPANDED_BEFORE and log.engine == "llama.cpp"
-        else "latent",
+        "latent": "expanded" if log.engine != "ik_llama.cpp" and before else "latent",
     }
 
 
@@ -334,14 +364,24 @@ def _compared(log: EngineLog, figures: Mapping[str, Expected], plain: Mapping[st
 
 
 def _budget(log: EngineLog) -> dict[str, Expected]:
-    """vLLM: what is left of its share of the GPU, by the terms it printed."""
-    terms = (log.total_bytes, log.utilization, log.weights_gib_per_gpu, log.activation_bytes_per_gpu,
-             log.non_torch_bytes_per_gpu)  # fmt: skip
-    if log.engine != "vllm" or any(term is None for term in terms) or log.form.startswith("V1"):
+    """vLLM: what is left of its share of the GPU, by the terms it printed; since 0.21 graphs are taken off too."""
+    printed = log.available_kv_bytes_per_gpu
+    terms = (
+        log.total_bytes,
+        log.utilization,
+        log.weights_gib_per_gpu,
+        log.activation_bytes_per_gpu,
+        log.non_torch_bytes_per_gpu,
+    )
+    if log.engine != "vllm" or printed is None or any(term is None for term in terms):
         return {}
     total, share, weights, activations, outside = (float(term or 0) for term in terms)
     left = total * share - weights * GIB - activations - outside
-    return {"available_kv_bytes_per_gpu": Expected(left, 5 * vllm.HALF_A_STEP)}
+    graphs = log.graph_bytes_per_gpu or 0
+    nearest = min((left, left - graphs), key=lambda rest: abs(rest - printed))
+    ranks = log.available_kv_bytes_by_rank  # terms are the fullest rank's, the pool is the smallest's
+    apart = max(ranks) - min(ranks) if ranks else 0
+    return {"available_kv_bytes_per_gpu": Expected(nearest, 5 * vllm.HALF_A_STEP + apart)}
 
 
 def _measured(log: EngineLog) -> dict[str, float]:

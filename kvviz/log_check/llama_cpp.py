@@ -102,7 +102,8 @@ def _add_caches(
         figures["self_attention_bytes"] = Expected(cache - fixed, tolerance)
         figures["cross_attention_bytes"] = Expected(fixed, tolerance)
     else:
-        figures["full_bytes"] = Expected(full, tolerance)
+        # Indexers have a line of their own, here they are part of their layers.
+        figures["full_bytes"] = Expected(full, tolerance, telling=log.indexer_bytes is None)
         figures["full_cells"] = Expected(plan.context_tokens(1, cells), telling=False)
         figures["window_bytes"] = Expected(cache - full, tolerance)
         row = sum(b for share in plan.shares for _, b in share.windows)

@@ -104,7 +104,7 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
     if len(plan.groups) > 1 or any(g.kind == "state" for g in plan.groups):
         figures["block_tokens"] = Expected(plan.block_tokens, telling=log.padding_layers is not None)
     if log.cpu_blocks is not None:
-        figures["cpu_blocks"] = Expected(vllm.SWAP_BYTES // plan.pool_block_bytes)
+        figures["cpu_blocks"] = Expected((log.swap_bytes or vllm.SWAP_BYTES) // plan.pool_block_bytes)
     _add_pool(figures, log, plan, settings, apart)
     _add_refusal(figures, log, plan, settings)
     return Prediction(figures=figures, rules=_rules(log, architecture, plan, settings, figures))
