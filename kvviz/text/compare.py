@@ -27,8 +27,8 @@ LEGEND = Text(
     "✓ 全件収まる · ◐ 全件がデコード中なら収まる · ✗ 足りない · – 不可（下の説明を参照）",
 )
 NOTHING_CHOSEN = Text(
-    "Choose at least one model, one GPU and one count.",
-    "モデル、GPU、GPU の数を 1 つ以上選んでください。",
+    "Choose models, GPUs and how many first.",
+    "先にモデル、GPU、GPU の数を選んでください。",
 )
 SHORT_WHY: Final[Mapping[str, Text]] = {
     "weights": Text("✗ weights", "✗ 重み"),
