@@ -19,7 +19,7 @@ from kvviz.core.units import GIB
 from kvviz.engine_log import EngineLog
 from kvviz.engines.llama_cpp import DEFAULT_UBATCH_TOKENS
 from kvviz.log_check import layers, llama_cpp, sglang, tensorrt_llm, vllm
-from kvviz.log_check.known import Model, model_of, named_in, read_model
+from kvviz.log_check.known import Model, decode, encoder_model, model_of, named_in, read_model
 from kvviz.log_check.model import Check, Expected, Figure, Prediction, Settings, Verdict
 from kvviz.text import Message
 from kvviz.text import log_check as text
@@ -34,6 +34,8 @@ __all__ = [
     "Verdict",
     "as_json",
     "check",
+    "decode",
+    "encoder_model",
     "model_of",
     "named_in",
     "predict",

@@ -247,3 +247,48 @@ FIGURES = {
     "element": Text(en="Cache type", ja="キャッシュの型"),
     "version": Text(en="Version", ja="バージョン"),
 }
+
+PAGE = Text(en="Check a log", ja="ログ照合")
+INTRO = Text(
+    en="Paste what an engine prints at start, and see it beside the prediction: vLLM, SGLang, llama.cpp (ollama,"
+    " LM Studio) or TensorRT-LLM. Nothing of it is stored, and nothing of it goes into a link.",
+    ja="エンジンの起動時の出力を貼り付けると、予測と照合します（vLLM、SGLang、llama.cpp、ollama、LM Studio、"
+    "TensorRT-LLM）。内容は保存されず、リンクにも含まれません。",
+)
+LOG = Text(en="Start-up log", ja="起動ログ")
+LOG_PLACEHOLDER = Text(
+    en="From the engine's first line until it is ready",
+    ja="エンジンの最初の行から起動完了まで",
+)
+UPLOAD = Text(en="Or a file (up to 5 MB)", ja="またはファイル（5 MB まで）")
+EXAMPLE = Text(en="Try a log of {engine}", ja="{engine} のログを試す")
+EXAMPLE_SOURCE = Text(en="This example is from a public report: {source}", ja="この例の出典（公開の報告）: {source}")
+CLEAR = Text(en="Clear", ja="消去")
+MODEL = Text(en="Model", ja="モデル")
+MODEL_PLACEHOLDER = Text(en="The model of this log", ja="このログのモデル")
+MODEL_HELP = Text(
+    en="A bundled model, or owner/name of one on the Hub. A quantised build has the cache of the model it was made"
+    " from.",
+    ja="同梱モデル、または Hub のモデル（owner/name）。量子化版のキャッシュは元のモデルと同じです。",
+)
+CONFIG = Text(en="Or its config.json", ja="または config.json")
+FROM_LOG = Text(en="The layers are those that the log itself lists.", ja="レイヤーはログに記載のものです。")
+TP = Text(en="Tensor-parallel size", ja="テンソル並列数")
+KV_TYPE = Text(en="KV cache type", ja="KV キャッシュの型")
+CONTEXT = Text(en="Context of all slots (-c)", ja="全スロットのコンテキスト（-c）")
+OTHERWISE = Text(en="Another model or other settings", ja="別のモデルや設定で照合")
+SAID = Text(en="What else the log says", ja="そのほかにログにある値")
+WHY = Text(en="What the engine did", ja="エンジンの動作")
+MEASURED = Text(
+    en="The log has measured terms of a GPU's memory: {terms}. Sizing can go by them instead of estimates; they are"
+    " then settings like others, also in its link.",
+    ja="ログには GPU メモリの内訳の実測値があります（{terms}）。推定値の代わりにサイジングで使えます"
+    "（使うと通常の設定となり、リンクにも含まれます）。",
+)
+MEASURED_TERMS = {
+    "weights_gib": Text(en="weights {value} GiB over all GPUs", ja="重み {value} GiB（全 GPU）"),
+    "activations_gib": Text(en="activations {value} GiB", ja="アクティベーション {value} GiB"),
+    "non_torch_gib": Text(en="outside PyTorch {value} GiB", ja="PyTorch 以外 {value} GiB"),
+    "graphs_gib": Text(en="CUDA graphs {value} GiB", ja="CUDA グラフ {value} GiB"),
+}
+USE_MEASURED = Text(en="Use these measured terms", ja="この実測値を使う")

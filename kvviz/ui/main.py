@@ -8,6 +8,7 @@ from kvviz import __version__
 from kvviz.planning import engine_name
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
+from kvviz.text import log_check as log_text
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 
@@ -21,6 +22,7 @@ PAGES = {
     text.GROUP_SIZE: [
         st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True),
         st.Page(ROOT / "pages" / "compare.py", title=compare_text.PAGE(lang), url_path="compare"),
+        st.Page(ROOT / "pages" / "check_log.py", title=log_text.PAGE(lang), url_path="check-log"),
         # What a review link opens: in no list.
         st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
     ],
