@@ -1,4 +1,4 @@
-"""``kvviz size`` and ``kvviz models``: the core for scripts, CI jobs and docs. ``--json`` is a stable contract."""
+"""``kvviz size``, ``models`` and ``live``: the core for scripts, CI jobs and docs. ``--json`` is a stable contract."""
 
 import argparse
 import contextlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import kvviz
-from kvviz import catalogue
+from kvviz import catalogue, cli_live
 from kvviz.budgets import Budget
 from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
@@ -92,6 +92,8 @@ def _run(given: list[str], lang: Lang, *, as_json: bool) -> int:
         options = _parser(lang).parse_args(given)
         if options.command == "models":
             _models(" ".join(options.query), options, lang)
+        elif options.command == "live":
+            cli_live.live(options, lang, _say)
         else:
             _size(options, lang)
     except KvvizError as error:
@@ -124,9 +126,12 @@ def _parser(lang: Lang) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
     choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
-    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models}")
-    for name, summary in (("size", text.SIZE), ("models", text.MODELS)):
-        more = text.JSON_MEANS(lang) if name == "size" else None
+    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models,live}")
+    for name, summary, more in (
+        ("size", text.SIZE, text.JSON_MEANS(lang)),
+        ("models", text.MODELS, None),
+        ("live", cli_live.SUMMARY, cli_live.JSON_MEANS(lang)),
+    ):
         command = commands.add_parser(
             name, help=summary(lang), description=summary(lang), epilog=more, allow_abbrev=False
         )
@@ -134,6 +139,9 @@ def _parser(lang: Lang) -> _Parser:
         command.add_argument("--lang", choices=LANGUAGES, default="en", help=text.LANG(lang))
         if name == "models":
             command.add_argument("query", nargs="*", metavar="QUERY", help=text.QUERY(lang))
+            continue
+        if name == "live":
+            cli_live.add_flags(command, lang)
             continue
         command.add_argument("model", metavar=_MODEL, help=text.FLAGS["model"](lang))
         command.add_argument("--tokens", metavar="N", help=text.TOKENS(lang))

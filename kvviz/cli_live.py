@@ -1,0 +1,179 @@
+"""``kvviz live``: one run in this process, measured beside the prediction. A check of a GPU in one command.
+
+What runs models is imported when a run is asked for: the other commands start at once.
+"""
+
+import argparse
+import os
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kvviz.core.errors import KvvizError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.text import Lang, Message
+from kvviz.text import live as text
+
+if TYPE_CHECKING:
+    from kvviz.live.recording import Recording
+    from kvviz.live.request import LiveRequest
+    from kvviz.live.sample import Sample, Started
+
+SUMMARY: Final = text.SUMMARY_OF_COMMAND
+JSON_MEANS: Final = text.JSON_MEANS
+_MAX_TOKENS: Final = 1 << 20
+_MAX_BATCH: Final = 1024
+_MAX_SECONDS: Final = 86_400
+_ROWS: Final = 8
+
+
+def add_flags(command: argparse.ArgumentParser, lang: Lang) -> None:
+    """The flags of ``live``."""
+    for name, means in text.FLAGS.items():
+        command.add_argument("--" + name.replace("_", "-"), dest=name, metavar="X", help=means(lang))
+
+
+def live(options: argparse.Namespace, lang: Lang, say: Callable[[str], None]) -> None:
+    """Run, and say what came of it. Raises KvvizError."""
+    from kvviz.live.recording import written
+    from kvviz.live.runs import not_installed
+
+    if missing := not_installed():
+        raise missing
+    request, seconds = _request(options)
+    recording = record(request, seconds)
+    if options.json:
+        say(written(recording))
+    else:
+        say("\n".join(_report(recording, lang)))
+
+
+def record(request: "LiveRequest", max_seconds: int) -> "Recording":
+    """One run from its beginning to its end. Raises KvvizError."""
+    from kvviz.live.worker import QUIET, is_out_of_memory
+
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    from kvviz.live.loop import run
+    from kvviz.live.model import load, use_threads
+    from kvviz.live.recording import Recording
+    from kvviz.live.sample import Ended, Sample, Started
+    from kvviz.live.settings import settings
+
+    use_threads(settings().threads)
+    samples: list[Sample] = []
+    started, ended = None, None
+    try:
+        loaded = load(request.model, device=request.device, dtype=request.dtype)
+        for event in run(loaded, request, max_tokens=_MAX_TOKENS, max_seconds=max_seconds):
+            match event:
+                case Started():
+                    started = event
+                case Sample():
+                    samples.append(event)
+                case Ended():
+                    ended = event
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        tokens = samples[-1].tokens if samples else 0
+        raise KvvizError(Message(text.OUT_OF_MEMORY, {"tokens": tokens}), code="out-of-memory") from None
+    if started is None or ended is None:
+        raise AssertionError("a run begins and ends")
+    today = datetime.now(UTC).date().isoformat()
+    return Recording(recorded=today, started=started, samples=tuple(samples), ended=ended)
+
+
+def _request(options: argparse.Namespace) -> "tuple[LiveRequest, int]":
+    """Whoever types the command is the operator: bounds are those of sanity."""
+    from kvviz import catalogue
+    from kvviz.live.request import LiveRequest, checked, is_id
+    from kvviz.live.settings import settings, whole_number
+
+    def number(name: str, default: int, low: int, high: int) -> int:
+        given = getattr(options, name)
+        return whole_number(name, default if given is None else given, low, high)
+
+    usual = LiveRequest()
+    model = options.model or ""
+    if is_id(model) and model not in catalogue.models() and Path(model).exists():
+        model = f"./{model}"
+    seconds = number("seconds", _MAX_SECONDS, 1, _MAX_SECONDS)
+    request = LiveRequest(
+        model=model,
+        cache=options.cache or usual.cache,
+        dtype=options.dtype or usual.dtype,
+        device=options.device or usual.device,
+        batch=number("batch", usual.batch, 1, _MAX_BATCH),
+        prompt=usual.prompt if options.prompt is None else options.prompt,
+        prompt_tokens=number("prompt_tokens", usual.prompt_tokens, 0, _MAX_TOKENS),
+        new_tokens=number("tokens", usual.new_tokens, 1, _MAX_TOKENS),
+        reserve_tokens=number("reserve_tokens", usual.reserve_tokens, 0, _MAX_TOKENS),
+    )
+    allowed = replace(settings(), max_tokens=_MAX_TOKENS, max_batch=_MAX_BATCH)
+    return checked(request, allowed, visitor=False), seconds
+
+
+def _report(recording: "Recording", lang: Lang) -> Iterator[str]:
+    started, last = recording.started, recording.samples[-1] if recording.samples else None
+    yield text.LOADED(
+        lang,
+        model=started.model,
+        layers=started.layers,
+        dtype=started.dtype,
+        device=started.device,
+        cache=started.cache,
+        prompt=format_count(started.prompt_tokens),
+        batch=started.batch,
+    )
+    if started.why_random:
+        yield text.WHY_RANDOM[started.why_random](lang, model=started.model)
+    if said := "".join(s.text for s in recording.samples).strip():
+        yield from ("", said)
+    if last is None:
+        return
+    yield ""
+    yield from _table(recording.samples, lang)
+    yield ""
+    yield _result(started, recording.samples, lang)
+    if last.rounding_bytes is not None:
+        yield text.ROUNDING(lang, bytes=format_count(last.rounding_bytes))
+    if recording.ended.stopped in text.STOPPED:
+        yield text.STOPPED[recording.ended.stopped](lang, seconds=f"{recording.ended.seconds:.1f}")
+
+
+def _result(started: "Started", samples: "tuple[Sample, ...]", lang: Lang) -> str:
+    from kvviz.live.sample import speed
+
+    last, tokens_per_s = samples[-1], speed(samples)
+    values = {
+        "measured": format_bytes(last.measured_bytes),
+        "speed": "-" if tokens_per_s is None else f"{tokens_per_s:.1f}",
+    }
+    if last.predicted_bytes is None or last.residual_bytes is None:
+        why = (started.why_not_predicted or {}).get(lang, text.NOT_PREDICTED(lang))
+        return text.ONLY_MEASURED(lang, why=why, **values)
+    predicted = format_bytes(last.predicted_bytes)
+    return text.RESIDUAL(lang, bytes=format_count(last.residual_bytes), predicted=predicted, **values)
+
+
+def _table(samples: "tuple[Sample, ...]", lang: Lang) -> Iterator[str]:
+    """A few rows, the first and the last among them."""
+    step = max(1, (len(samples) - 1) // _ROWS)
+    chosen = [*samples[:-1:step], samples[-1]]
+    rows = [[column(lang) for column in text.COLUMNS]]
+    for sample in chosen:
+        known = (sample.predicted_bytes, sample.measured_bytes, sample.residual_bytes)
+        figures = ["-" if n is None else format_count(n) for n in known]
+        rows.append([format_count(sample.tokens), *figures, f"{sample.seconds * 1000:.1f}"])
+    widths = [max(_columns(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(" " * (width - _columns(cell)) + cell for cell, width in zip(row, widths, strict=True))
+
+
+def _columns(line: str) -> int:
+    """Columns of a terminal: kanji and kana take two."""
+    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in line)

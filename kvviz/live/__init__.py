@@ -1,0 +1,41 @@
+"""Running a small model and measuring its cache beside the prediction.
+
+A page uses ``start`` and the ``Run`` it returns; nothing of what is imported here imports torch, which lives in a
+process of its own (``worker``). What an operator may set is listed in ``settings``.
+"""
+
+from kvviz.live.recording import Recording, as_csv, bundled, read_recording, written
+from kvviz.live.request import CACHES, DEFAULT_MODEL, DTYPES, PROMPT, CacheKind, LiveRequest, choices, shown
+from kvviz.live.runs import ENABLE, Progress, Run, start, unavailable
+from kvviz.live.sample import Ended, Failure, Memory, Sample, Started, speed, summary
+from kvviz.live.settings import Settings, settings
+
+__all__ = [
+    "CACHES",
+    "DEFAULT_MODEL",
+    "DTYPES",
+    "ENABLE",
+    "PROMPT",
+    "CacheKind",
+    "Ended",
+    "Failure",
+    "LiveRequest",
+    "Memory",
+    "Progress",
+    "Recording",
+    "Run",
+    "Sample",
+    "Settings",
+    "Started",
+    "as_csv",
+    "bundled",
+    "choices",
+    "read_recording",
+    "settings",
+    "shown",
+    "speed",
+    "start",
+    "summary",
+    "unavailable",
+    "written",
+]

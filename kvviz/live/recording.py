@@ -1,0 +1,89 @@
+"""A run as a file: the one that ships with the app, and those that people keep."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import kvviz
+from kvviz.core.errors import KvvizError
+from kvviz.live.sample import Ended, Sample, Started, ended_from, sample_from, started_from, summary
+from kvviz.text import Message
+from kvviz.text import live as text
+
+_BUNDLED: Final = Path(__file__).parents[1] / "data" / "live_recording.json"
+_COLUMNS: Final = (
+    "tokens",
+    "new_tokens",
+    "predicted_bytes",
+    "measured_bytes",
+    "residual_bytes",
+    "counter_bytes",
+    "rounding_bytes",
+    "seconds",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A whole run."""
+
+    recorded: str
+    """The day, as ``2026-11-30``."""
+    started: Started
+    samples: tuple[Sample, ...]
+    ended: Ended
+
+
+def recording_json(recording: Recording) -> dict[str, Any]:
+    """One JSON object: a stable contract of ``kvviz live --json``."""
+    return {
+        "kvviz": kvviz.__version__,
+        "recorded": recording.recorded,
+        "summary": summary(recording.started, recording.samples, recording.ended),
+        "started": recording.started.json(),
+        "ended": asdict(recording.ended) | {"after": recording.ended.after.json()},
+        "samples": [s.json() for s in recording.samples],
+    }
+
+
+def written(recording: Recording) -> str:
+    """The JSON object with one line a sample."""
+    whole = recording_json(recording)
+    samples = ",\n".join(json.dumps(s, ensure_ascii=False) for s in whole.pop("samples"))
+    head = json.dumps(whole, ensure_ascii=False)
+    return f'{head[:-1]}, "samples": [\n{samples}\n]}}'
+
+
+def read_recording(raw: str, *, name: str) -> Recording:
+    """What ``written`` wrote. Raises KvvizError for anything else."""
+    try:
+        values = json.loads(raw)
+        return Recording(
+            recorded=values["recorded"],
+            started=started_from(values["started"]),
+            samples=tuple(sample_from(s) for s in values["samples"]),
+            ended=ended_from(values["ended"]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        values = {"path": name, "why": f"{type(error).__name__}: {error}"}
+        raise KvvizError(Message(text.NOT_A_RECORDING, values), code="not-a-recording") from None
+
+
+@lru_cache(maxsize=1)
+def bundled() -> Recording:
+    """The run that ships with the app, for where no model can be run."""
+    return read_recording(_BUNDLED.read_text(encoding="utf-8"), name=_BUNDLED.name)
+
+
+def as_csv(samples: Sequence[Sample]) -> str:
+    """A table with one row a sample."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(_COLUMNS)
+    table.writerows([s.json()[column] for column in _COLUMNS] for s in samples)
+    return out.getvalue()

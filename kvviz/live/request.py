@@ -1,0 +1,96 @@
+"""What a run is asked for, held to what the operator allows."""
+
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Literal
+
+from kvviz.core.errors import ScenarioError
+from kvviz.live.settings import ANY, DEVICES, Settings, one_of, whole_number
+from kvviz.text import Message
+from kvviz.text import live as text
+
+CacheKind = Literal["dynamic", "static", "fp8", "int4", "int2", "none"]
+"""``DynamicCache``; ``StaticCache`` of the longest length; ``QuantizedCache`` of three kinds; ``use_cache=False``."""
+CACHES: Final[tuple[CacheKind, ...]] = ("dynamic", "static", "fp8", "int4", "int2", "none")
+DTYPES: Final = ("bf16", "fp16", "fp32")
+DEFAULT_MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
+"""Small enough for a CPU, and its config is bundled: without a network it runs with random weights."""
+PROMPT: Final = "The memory of a language model grows with every word that it reads, because"
+_PROMPT_CHARACTERS: Final = 20_000
+_ID: Final = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRequest:
+    """One run. Values are checked by ``checked``, whoever made it."""
+
+    model: str = ""
+    """A Hub id, or a path (``./folder``, ``/folder/model.gguf``); empty: the operator's model, else a small default."""
+    cache: CacheKind = "dynamic"
+    dtype: str = "bf16"
+    """Of weights and cache: ``bf16``, ``fp16``, ``fp32``."""
+    device: str = "auto"
+    batch: int = 1
+    """Sequences at once, all of the same prompt."""
+    prompt: str = PROMPT
+    prompt_tokens: int = 0
+    """The prompt is repeated or cut to so many tokens; 0: as it is."""
+    new_tokens: int = 300
+    """Tokens to generate. A cache holds prompt + new - 1 at the end: the last one is never fed back."""
+    reserve_tokens: int = 0
+    """Length of a static cache; 0: as long as the run."""
+
+    def json(self) -> dict[str, Any]:
+        """As JSON carries it."""
+        return asdict(self)
+
+
+def from_json(values: dict[str, Any]) -> LiveRequest:
+    """The request that ``json`` wrote."""
+    return LiveRequest(**values)
+
+
+def checked(request: LiveRequest, allowed: Settings, *, visitor: bool = True) -> LiveRequest:
+    """The request with model and device filled in. Raises ScenarioError for what is out of bounds.
+
+    A visitor may only choose among the operator's models; a person at the command line is the operator.
+    """
+    one_of("cache", request.cache, CACHES)
+    one_of("dtype", request.dtype, DTYPES)
+    one_of("device", request.device, DEVICES)
+    whole_number("batch", request.batch, 1, allowed.max_batch)
+    whole_number("tokens", request.new_tokens, 1, allowed.max_tokens - 1)
+    whole_number("prompt_tokens", request.prompt_tokens, 0, allowed.max_tokens - 1)
+    whole_number("reserve_tokens", request.reserve_tokens, 0, allowed.max_tokens)
+    check_length(request.prompt_tokens + request.new_tokens, allowed.max_tokens)
+    if len(request.prompt) > _PROMPT_CHARACTERS:
+        values = {"tokens": f"{len(request.prompt):,}", "limit": f"{allowed.max_tokens:,}"}
+        raise ScenarioError(Message(text.TOO_MANY_TOKENS, values), field="prompt")
+    model = request.model or allowed.model or DEFAULT_MODEL
+    if visitor and model not in choices(allowed) and not (ANY in allowed.models and is_id(model)):
+        values = {"model": model[:100], "choices": ", ".join(shown(c) for c in choices(allowed))}
+        raise ScenarioError(Message(text.NOT_ALLOWED, values), field="model")
+    device = allowed.device if request.device == "auto" else request.device
+    return replace(request, model=model, device=device)
+
+
+def check_length(tokens: int, limit: int) -> None:
+    """Raises ScenarioError where a sequence of prompt and answer is longer than allowed."""
+    if tokens > limit:
+        values = {"tokens": f"{tokens:,}", "limit": f"{limit:,}"}
+        raise ScenarioError(Message(text.TOO_MANY_TOKENS, values), field="prompt_tokens")
+
+
+def choices(allowed: Settings) -> tuple[str, ...]:
+    """Models that a visitor may choose, the default first."""
+    return tuple(dict.fromkeys((allowed.model or DEFAULT_MODEL, *(m for m in allowed.models if m != ANY))))
+
+
+def is_id(model: str) -> bool:
+    """A Hub id. Anything else is a path, and never the other way round: ``./owner/name`` says a path."""
+    return bool(_ID.fullmatch(model)) and not model.endswith(".gguf")
+
+
+def shown(model: str) -> str:
+    """The model's name without the folders of this machine that it lies in."""
+    return model if is_id(model) else model.rstrip("/").rpartition("/")[2]
