@@ -164,7 +164,11 @@ def _prompt(loaded: Loaded, request: LiveRequest) -> list[int]:
         tokens = request.prompt_tokens or max(1, len(request.prompt.split()))
         known: int = loaded.model.config.get_text_config(decoder=True).vocab_size
         return [1 + (7 * n) % max(1, known - 1) for n in range(tokens)]
-    ids: list[int] = loaded.tokenizer(request.prompt or " ").input_ids or [0]
+    words = request.prompt or " "
+    if loaded.tokenizer.chat_template:  # a model that was taught to answer
+        said = [{"role": "user", "content": words}]
+        words = loaded.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+    ids: list[int] = loaded.tokenizer(words).input_ids or [0]
     if request.prompt_tokens:
         ids = (ids * (request.prompt_tokens // len(ids) + 1))[: request.prompt_tokens]
     return ids

@@ -173,9 +173,11 @@ def _build(source: _Source, device: "torch.device", dtype: str) -> "transformers
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[dtype]
     try:
         if source.place:
-            safe = {} if "gguf_file" in source.more else {"use_safetensors": True}
+            how: dict[str, Any] = {"use_safetensors": True}
+            if "gguf_file" in source.more:  # weights in the type that was asked for, as those of other files
+                how = {"quantization_config": transformers.GgufConfig(dequantize=True)}
             auto = _auto_class(bool((source.config or {}).get("is_encoder_decoder")))
-            return auto.from_pretrained(source.place, dtype=kind, **safe, **source.more).to(device)
+            return auto.from_pretrained(source.place, dtype=kind, **how, **source.more).to(device)
         written = dict(source.config or {})
         config = transformers.CONFIG_MAPPING[str(written.get("model_type"))].from_dict(written)
         config.quantization_config = None
