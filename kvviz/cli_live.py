@@ -53,17 +53,18 @@ def live(options: argparse.Namespace, lang: Lang, say: Callable[[str], None]) ->
 
 def record(request: "LiveRequest", max_seconds: int) -> "Recording":
     """One run from its beginning to its end. Raises KvvizError."""
-    from kvviz.live.worker import QUIET, is_out_of_memory
+    from kvviz.live.worker import QUIET
 
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     from kvviz.live.loop import run
+    from kvviz.live.measure import is_out_of_memory
     from kvviz.live.model import load, use_threads
     from kvviz.live.recording import Recording
     from kvviz.live.sample import Ended, Sample, Started
-    from kvviz.live.settings import settings
+    from kvviz.live.settings import read_settings
 
-    use_threads(settings().threads)
+    use_threads(read_settings().threads)
     samples: list[Sample] = []
     started, ended = None, None
     try:
@@ -91,7 +92,7 @@ def _request(options: argparse.Namespace) -> "tuple[LiveRequest, int]":
     """Whoever types the command is the operator: bounds are those of sanity."""
     from kvviz import catalogue
     from kvviz.live.request import LiveRequest, checked, is_id
-    from kvviz.live.settings import settings, whole_number
+    from kvviz.live.settings import read_settings, whole_number
 
     def number(name: str, default: int, low: int, high: int) -> int:
         given = getattr(options, name)
@@ -113,7 +114,7 @@ def _request(options: argparse.Namespace) -> "tuple[LiveRequest, int]":
         new_tokens=number("tokens", usual.new_tokens, 1, _MAX_TOKENS),
         reserve_tokens=number("reserve_tokens", usual.reserve_tokens, 0, _MAX_TOKENS),
     )
-    allowed = replace(settings(), max_tokens=_MAX_TOKENS, max_batch=_MAX_BATCH)
+    allowed = replace(read_settings(), max_tokens=_MAX_TOKENS, max_batch=_MAX_BATCH)
     return checked(request, allowed, visitor=False), seconds
 
 

@@ -8,7 +8,7 @@ from kvviz.live.recording import Recording, as_csv, bundled, read_recording, wri
 from kvviz.live.request import CACHES, DEFAULT_MODEL, DTYPES, PROMPT, CacheKind, LiveRequest, choices, shown
 from kvviz.live.runs import ENABLE, Progress, Run, start, unavailable
 from kvviz.live.sample import Ended, Failure, Memory, Sample, Started, speed, summary
-from kvviz.live.settings import Settings, settings
+from kvviz.live.settings import Settings, read_settings
 
 __all__ = [
     "CACHES",
@@ -31,7 +31,7 @@ __all__ = [
     "bundled",
     "choices",
     "read_recording",
-    "settings",
+    "read_settings",
     "shown",
     "speed",
     "start",

@@ -150,6 +150,16 @@ def probe(device: "torch.device") -> Probe:
     return CudaProbe(device) if device.type == "cuda" else CpuProbe()
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """PyTorch has an error of its own for GPUs only; for main memory it is a sentence in another one."""
+    import torch
+
+    sentences = ("can't allocate memory", "not enough memory", "CUDA out of memory")
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
+        isinstance(error, RuntimeError) and any(s in str(error) for s in sentences)
+    )
+
+
 def machine_memory() -> tuple[int | None, int | None]:
     """Total and free main memory; of the container where that has less."""
     known = _words("/proc/meminfo")

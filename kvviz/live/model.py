@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +14,7 @@ from kvviz import catalogue, hub
 from kvviz.core.architecture import Architecture, parse_config, read_config
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes
-from kvviz.live.measure import machine_memory, probe, storages
+from kvviz.live.measure import is_out_of_memory, machine_memory, probe, storages
 from kvviz.live.request import is_id, shown
 from kvviz.live.sample import Memory
 from kvviz.text import Message
@@ -176,27 +177,33 @@ def _build(source: _Source, device: "torch.device", dtype: str) -> "transformers
             how: dict[str, Any] = {"use_safetensors": True}
             if "gguf_file" in source.more:  # weights in the type that was asked for, as those of other files
                 how = {"quantization_config": transformers.GgufConfig(dequantize=True)}
-            auto = _auto_class(bool((source.config or {}).get("is_encoder_decoder")))
+            auto = _auto_class(source.config or {})
             return auto.from_pretrained(source.place, dtype=kind, **how, **source.more).to(device)
         written = dict(source.config or {})
         config = transformers.CONFIG_MAPPING[str(written.get("model_type"))].from_dict(written)
         config.quantization_config = None
-        auto = _auto_class(config.is_encoder_decoder)
+        auto = _auto_class(written | {"is_encoder_decoder": config.is_encoder_decoder})
         with torch.device("meta"):
             empty = auto.from_config(config, dtype=kind)
         _must_fit(source.name, sum(p.numel() * p.element_size() for p in empty.parameters()), device)
         return auto.from_config(config, dtype=kind).to(device)
-    except (KeyError, ValueError, TypeError, AttributeError, ImportError, OSError, NotImplementedError) as error:
+    except KvvizError:
+        raise
+    except Exception as error:  # a config can be wrong in any way, and Transformers then raises whatever it likes
+        if is_out_of_memory(error):
+            raise
         why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         values = {"version": transformers.__version__, "model": source.name, "why": why}
         raise KvvizError(Message(text.CANNOT_BUILD, values), code="cannot-build") from error
 
 
-def _auto_class(encoder_decoder: bool) -> "type[transformers.AutoModelForCausalLM]":
+def _auto_class(config: Mapping[str, object]) -> "type[transformers.AutoModelForCausalLM]":
     import transformers
 
-    auto: type[transformers.AutoModelForCausalLM]
-    auto = transformers.AutoModelForSeq2SeqLM if encoder_decoder else transformers.AutoModelForCausalLM
+    auto: type[transformers.AutoModelForCausalLM] = transformers.AutoModelForCausalLM
+    if config.get("is_encoder_decoder"):
+        hears = "num_mel_bins" in config
+        auto = transformers.AutoModelForSpeechSeq2Seq if hears else transformers.AutoModelForSeq2SeqLM
     return auto
 
 

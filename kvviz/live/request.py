@@ -15,7 +15,7 @@ CACHES: Final[tuple[CacheKind, ...]] = ("dynamic", "static", "fp8", "int4", "int
 DTYPES: Final = ("bf16", "fp16", "fp32")
 DEFAULT_MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """Small enough for a CPU, and its config is bundled: without a network it runs with random weights."""
-PROMPT: Final = "Explain step by step how a language model writes a text, and why it needs memory while it does so."
+PROMPT: Final = "Write a short story about a librarian who never forgets a book."
 _PROMPT_CHARACTERS: Final = 20_000
 _ID: Final = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
 

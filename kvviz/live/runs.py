@@ -142,6 +142,7 @@ class Line:
         self._waiting: deque[Run] = deque()
         self._current: Run | None = None
         self._thread: threading.Thread | None = None
+        self._worker: _Worker | None = None
         self._numbers = itertools.count(1)
 
     def start(self, request: LiveRequest, allowed: Settings) -> Run:
@@ -174,7 +175,7 @@ class Line:
             run._state = "cancelled"
 
     def _next(self, idle_s: float) -> Run | None:
-        """The next run; None after a while without one, and then this thread must end."""
+        """The next run; None after a while without one: then process and thread are done with."""
         until = monotonic() + idle_s
         with self.changed:
             self._current = None
@@ -186,32 +187,31 @@ class Line:
                     self.changed.notify_all()
                     return self._current
                 left = until - monotonic()
-                if left <= 0:
+                if left <= 0:  # a run that is started from here on gets a thread and a process of its own
                     self._thread = None
-                    return None
+                    unneeded, self._worker = self._worker, None
+                    break
                 self.changed.wait(left)
+        if unneeded is not None:
+            unneeded.end()
+        return None
 
     def _serve(self) -> None:
-        worker: _Worker | None = None
         idle_s = 0.0
-        try:
-            while run := self._next(idle_s):
-                idle_s = run.allowed.idle_s
-                is_of_use = False
-                try:
-                    if worker is None or not worker.is_alive():
-                        worker = _Worker()
-                    is_of_use = self._attend(worker, run)
-                except Exception as error:  # a bug, and the runs that wait shall not pay for it
-                    _LOG.exception("a run failed")
-                    with self.changed:
-                        self._fail(run, Message(text.BUG, {"why": type(error).__name__}), "bug")
-                if worker is not None and not is_of_use:
-                    worker.end()
-                    worker = None
-        finally:
-            if worker is not None:
-                worker.end()
+        while run := self._next(idle_s):
+            idle_s = run.allowed.idle_s
+            is_of_use = False
+            try:
+                if self._worker is None or not self._worker.is_alive():
+                    self._worker = _Worker()
+                is_of_use = self._attend(self._worker, run)
+            except Exception as error:  # a bug, and the runs that wait shall not pay for it
+                _LOG.exception("a run failed")
+                with self.changed:
+                    self._fail(run, Message(text.BUG, {"why": type(error).__name__}), "bug")
+            if self._worker is not None and not is_of_use:
+                self._worker.end()
+                self._worker = None
 
     def _fail(self, run: Run, message: Message, code: str) -> None:
         run._failure = Failure(code=code, **{lang: message(lang) for lang in LANGUAGES})

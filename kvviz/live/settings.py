@@ -54,7 +54,7 @@ class Settings:
     """0: all cores but one."""
 
 
-def settings(environment: Mapping[str, str] | None = None) -> Settings:
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """The operator's settings. Raises ScenarioError, named after the variable, for what cannot be understood."""
     env = os.environ if environment is None else environment
     usual = Settings()

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from kvviz.core.errors import KvvizError
 from kvviz.live.loop import run
-from kvviz.live.measure import probe
+from kvviz.live.measure import is_out_of_memory, probe
 from kvviz.live.model import Loaded, load, use_threads
 from kvviz.live.request import LiveRequest, from_json
 from kvviz.live.sample import Sample, Started
@@ -96,16 +96,6 @@ def attend(
     if failed is not None:  # out here no traceback holds a tensor any more
         memory = _give_back(models, everything=failed["code"] in ("out-of-memory", "bug"))
         say({"event": "failed", "failure": failed, "memory": memory})
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """PyTorch has an error of its own for GPUs only; for main memory it is a sentence in another one."""
-    import torch
-
-    sentences = ("can't allocate memory", "not enough memory", "CUDA out of memory")
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
-        isinstance(error, RuntimeError) and any(s in str(error) for s in sentences)
-    )
 
 
 def _give_back(models: Models, *, everything: bool) -> dict[str, int]:

@@ -90,7 +90,7 @@ FAMILIES: dict[str, tuple[dict[str, Any], str]] = {
     "latent and indexer": _model(
         "deepseek_v32",
         "DeepseekV32ForCausalLM",
-        "FFF",
+        "LLL",
         **_MLA,
         index_head_dim=16,
         index_n_heads=2,

@@ -1,0 +1,125 @@
+"""Where a model comes from, and what is said where it is not to be had."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kvviz import hub
+from kvviz.core.errors import KvvizError
+from kvviz.live import model
+from kvviz.live.model import load
+from kvviz.live.request import DEFAULT_MODEL, is_id, shown
+from kvviz.text import Message
+from kvviz.text import hub as hub_text
+from tests.live import tiny
+
+
+def fails_with(code: hub.Code, patch: pytest.MonkeyPatch) -> None:
+    def fetch(*_: object, **__: object) -> hub.HubModel:
+        raise hub.HubError(Message(hub_text.OFFER), code=code)
+
+    patch.setattr(hub, "fetch_config", fetch)
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model of this machine's own cache."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+
+
+@pytest.mark.parametrize("code", ["hub-down", "hub-timeout", "hub-offline"])
+def test_without_a_hub_the_bundled_config_stands_in(code: hub.Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails_with(code, monkeypatch)
+    found = model._find(DEFAULT_MODEL)
+    assert found.config is not None
+    assert (found.name, found.place, found.why_random) == (DEFAULT_MODEL, "", "no-hub")
+    assert found.config["num_hidden_layers"] == 30
+    with pytest.raises(hub.HubError):
+        model._find("nobody/has-this")
+
+
+def test_offline_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(hub, "fetch_config", None)
+    assert model._find(DEFAULT_MODEL).why_random == "no-hub"
+
+
+@pytest.mark.parametrize("code", ["hub-not-found", "hub-gated", "hub-rate-limited"])
+def test_what_the_hub_refuses_is_not_replaced(code: hub.Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails_with(code, monkeypatch)
+    with pytest.raises(hub.HubError) as caught:
+        model._find(DEFAULT_MODEL)
+    assert caught.value.code == code
+
+
+def test_a_model_of_the_hub_is_pinned_to_the_commit_that_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = hub.HubModel(
+        repo_id="owner/renamed",
+        revision="main",
+        commit_sha="a" * 40,
+        config={"model_type": "llama"},
+        weights=None,
+        weights_unknown=None,
+        gated=False,
+        cacheable=True,
+    )
+    monkeypatch.setattr(hub, "fetch_config", lambda *_, **__: found)
+    source = model._find("owner/name")
+    assert (source.place, source.more, source.why_random) == ("owner/renamed", {"revision": "a" * 40}, "")
+
+
+def test_weights_in_a_folder_are_used(tmp_path: Path) -> None:
+    import torch
+
+    random = load(tiny.write("GQA", tmp_path / "config"), device="cpu", dtype="fp32")
+    assert random.why_random == "no-weights"
+    with torch.no_grad():
+        random.model.lm_head.weight.fill_(0.25)
+    random.model.save_pretrained(tmp_path / "saved")
+    saved = load(str(tmp_path / "saved"), device="cpu", dtype="bf16")
+    assert saved.why_random == ""
+    assert saved.tokenizer is None
+    assert saved.model.lm_head.weight.unique().tolist() == [0.25]
+    assert saved.parameters == random.parameters
+    assert saved.name == "saved"
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/model.gguf", "nothing"])
+def test_no_model_there(name: str) -> None:
+    with pytest.raises(KvvizError) as caught:
+        load(name, device="cpu", dtype="bf16")
+    assert caught.value.code == "no-model"
+    assert "/nowhere" not in str(caught.value)
+
+
+@pytest.mark.parametrize("change", [{"model_type": "nobody-knows-it"}, {"num_attention_heads": 5}])
+def test_what_transformers_cannot_build(change: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(tiny.FAMILIES["GQA"][0] | change))
+    with pytest.raises(KvvizError, match=r"cannot build|architecture") as caught:
+        load(str(tmp_path), device="cpu", dtype="bf16")
+    assert caught.value.code == "cannot-build"
+
+
+def test_random_weights_of_a_giant_are_not_even_tried(tmp_path: Path) -> None:
+    giant = tiny.FAMILIES["GQA"][0] | {"hidden_size": 1 << 20, "vocab_size": 1 << 20}
+    (tmp_path / "config.json").write_text(json.dumps(giant))
+    with pytest.raises(KvvizError, match="memory") as caught:
+        load(str(tmp_path), device="cpu", dtype="bf16")
+    assert caught.value.code == "too-large"
+
+
+@pytest.mark.parametrize(
+    ("written", "an_id"),
+    [
+        ("owner/name", True),
+        ("owner/na.me-1", True),
+        ("./owner/name", False),
+        ("/a/b", False),
+        ("a/b/c", False),
+        ("a", False),
+    ],
+)
+def test_ids_and_paths(written: str, *, an_id: bool) -> None:
+    assert is_id(written) is an_id
+    assert shown(written) == (written if an_id else written.rpartition("/")[2])
