@@ -55,7 +55,7 @@ def run(
                 step_begun = perf_counter()
                 steps.take()
                 probed.end()
-                seconds = perf_counter() - step_begun
+                seconds = round(perf_counter() - step_begun, 6)
                 remembered, counters = cache_storages(steps.cache)
                 tokens = steps.prompt_tokens + number
                 yield Sample(

@@ -102,7 +102,7 @@ class Sample:
             "residual_bytes": self.residual_bytes,
             "counter_bytes": self.counter_bytes,
             "rounding_bytes": self.rounding_bytes,
-            "seconds": round(self.seconds, 6),
+            "seconds": self.seconds,
             "text": self.text,
             "memory": self.memory.json(),
         }

@@ -65,7 +65,8 @@ RANDOM_NO_HUB = Text(
     "生成される文に意味はありませんが、キャッシュの大きさはまったく同じです。",
 )
 RANDOM_NO_WEIGHTS = Text(
-    "{model} comes without weights, so they are random: its text means nothing, and its cache is exactly as large.",
+    "{model} comes without weights, so this runs with random weights: its text means nothing, its cache is exactly as"
+    " large.",
     "{model} には重みがないため、乱数を使っています。"
     "生成される文に意味はありませんが、キャッシュの大きさはまったく同じです。",
 )

@@ -71,6 +71,6 @@ def test_without_torch_one_line_says_what_to_do(
     monkeypatch.setattr(runs, "find_spec", lambda _: None)
     assert main(["live"]) == 2
     assert capsys.readouterr().err.splitlines() == [
-        'kvviz: Live runs need PyTorch and Transformers, which are not installed: run pip install -e ".[live]" and start'
-        " again."
+        "kvviz: Live runs need PyTorch and Transformers, which are not installed: run"
+        ' pip install -e ".[live]" and start again.'
     ]
