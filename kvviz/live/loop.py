@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kvviz.core.errors import KvvizError
 from kvviz.live.measure import cache_storages, probe
 from kvviz.live.model import Loaded, device_name, too_large, versions
+from kvviz.live.paged import PagedPool
 from kvviz.live.prediction import Prediction, encoder_tokens, predict
 from kvviz.live.request import LiveRequest, check_length
 from kvviz.live.sample import Ended, Sample, Started
@@ -63,6 +64,7 @@ def run(
                     new_tokens=number + 1,
                     predicted_bytes=None if steps.prediction is None else steps.prediction.bytes_at(tokens),
                     measured_bytes=sum(remembered),
+                    used_bytes=steps.used_bytes(),
                     counter_bytes=sum(counters),
                     rounding_bytes=probed.rounding((*remembered, *counters)),
                     seconds=seconds,
@@ -96,8 +98,7 @@ class _Steps:
         self._never = _end_tokens(model)
         architecture = loaded.architecture
         encoder = 0 if isinstance(architecture, KvvizError) else encoder_tokens(architecture)
-        longest = request.reserve_tokens or self.prompt_tokens + request.new_tokens
-        longest = max(longest, self.prompt_tokens + request.new_tokens - 1)
+        longest = max(request.reserve_tokens, self.prompt_tokens + request.new_tokens)
         self.prediction, why = _prediction(loaded, request, self.prompt_tokens, longest)
         predicted = None
         if self.prediction is not None:
@@ -106,7 +107,12 @@ class _Steps:
             _must_fit(loaded, max(predicted))
         if self._is_pair:
             self._more["encoder_outputs"] = _encode(model, loaded.device, request.batch, encoder)
-        self.cache = _cache(model, request.cache, longest)
+        self._pool: PagedPool | None = None
+        if request.cache == "paged":
+            self._pool = PagedPool(model, ids, batch=request.batch, longest_tokens=longest)
+            self.cache: Any = self._pool.tensor
+        else:
+            self.cache = _cache(model, request.cache, longest)
         self.started = Started(
             model=loaded.name,
             random_weights=bool(loaded.why_random),
@@ -133,6 +139,10 @@ class _Steps:
         """One step: the prompt first, then one token of each sequence; without a cache all of them, every time."""
         import torch
 
+        if self._pool is not None:
+            following = torch.tensor(self._pool.step(), device=self._loaded.device)
+            self._all = torch.cat([self._all, following[:, None]], dim=-1)
+            return
         kept = {self._cache_name: self.cache, "use_cache": True} if self.cache is not None else {"use_cache": False}
         fed = self._next if self.cache is not None else self._all
         logits = self._loaded.model(**{self._ids_name: fed}, **self._more, **kept).logits[:, -1]
@@ -151,8 +161,14 @@ class _Steps:
         new, self._told = said[len(self._told) :], said
         return new
 
+    def used_bytes(self) -> int | None:
+        """Of a pool: what is handed out."""
+        return None if self._pool is None else self._pool.used_bytes()
+
     def let_go(self) -> None:
         """Hold no tensor any more."""
+        if self._pool is not None:
+            self._pool.close()
         self.cache = None
         self._all = self._next = None
         self._more = {}

@@ -1,6 +1,8 @@
 """What a Transformers cache will hold after every step of a run: ``kvviz.engines.transformers`` at each length."""
 
 from dataclasses import dataclass
+from math import lcm
+from typing import Final
 
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import CrossAttention, FullAttention, LatentAttention
@@ -9,9 +11,15 @@ from kvviz.core.errors import ScenarioError
 from kvviz.engines import transformers
 from kvviz.live.request import CacheKind
 from kvviz.text import Message
+from kvviz.text import live as text
 from kvviz.text import transformers as transformers_text
 
-_FP8_SCALES_BYTES = 8
+PAGE_TOKENS: Final = 16
+"""Tokens in a block of the paged pool."""
+_ALIGNMENT_BYTES: Final = 128
+_SPARE_SECTORS: Final = 2
+"""Never handed out: padding is written there (``continuous_batching/cache.py:167-217``)."""
+_FP8_SCALES_BYTES: Final = 8
 """One fp32 scale for all keys of a layer and one for all values (``cache_utils.py:1026-1031``)."""
 
 
@@ -24,7 +32,7 @@ class Prediction:
     cache: CacheKind
     prompt_tokens: int
     longest_tokens: int
-    """That a static cache is made for."""
+    """That a static cache or a pool is made for."""
     batch: int
 
     def bytes_at(self, tokens: int) -> int:
@@ -35,6 +43,11 @@ class Prediction:
         match self.cache:
             case "static":
                 return self.batch * self.plan.held_bytes(self.longest_tokens)
+            case "paged":
+                block = PAGE_TOKENS * self.plan.held_bytes(1)
+                sector = lcm(block, _ALIGNMENT_BYTES)
+                sectors = -(-paged_blocks(self.longest_tokens, self.batch) * block // sector)
+                return (sectors + _SPARE_SECTORS) * sector
             case "fp8":
                 per_value = int(self.plan.kv_dtype.value_bytes)
                 values = sum(k.token_bytes for k in kept) // per_value
@@ -64,6 +77,8 @@ def predict(
     if cache != "none":
         if cache == "fp8" and not _full_attention_alone(architecture):
             raise ScenarioError(Message(transformers_text.QUANTISED_ONLY_FULL), field="cache")
+        if cache == "paged" and not _alike(architecture):
+            raise ScenarioError(Message(text.PAGED_ONLY_ALIKE), field="cache")
         bits = {"int4": 4, "int2": 2}.get(cache)
         plan = transformers.plan(
             architecture,
@@ -72,6 +87,11 @@ def predict(
             bits=bits or 4,
         )
     return Prediction(plan=plan, cache=cache, prompt_tokens=prompt_tokens, longest_tokens=longest_tokens, batch=batch)
+
+
+def paged_blocks(tokens: int, batch: int) -> int:
+    """Blocks of a pool for so many sequences of ``tokens`` tokens."""
+    return batch * -(-tokens // PAGE_TOKENS)
 
 
 def encoder_tokens(architecture: Architecture) -> int:
@@ -84,3 +104,10 @@ def _full_attention_alone(architecture: Architecture) -> bool:
     return all(layer for layer in architecture.layers) and all(
         isinstance(cache, FullAttention | LatentAttention) for layer in architecture.layers for cache in layer
     )
+
+
+def _alike(architecture: Architecture) -> bool:
+    """Blocks of one size, with as much room for values as for keys."""
+    kinds = {layer for layer in architecture.layers}
+    only = next(iter(kinds)) if len(kinds) == 1 else ()
+    return len(only) == 1 and isinstance(only[0], FullAttention) and only[0].key_dim == only[0].value_dim

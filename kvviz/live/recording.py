@@ -22,6 +22,7 @@ _COLUMNS: Final = (
     "predicted_bytes",
     "measured_bytes",
     "residual_bytes",
+    "used_bytes",
     "counter_bytes",
     "rounding_bytes",
     "seconds",

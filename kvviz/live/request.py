@@ -9,9 +9,10 @@ from kvviz.live.settings import ANY, DEVICES, Settings, one_of, whole_number
 from kvviz.text import Message
 from kvviz.text import live as text
 
-CacheKind = Literal["dynamic", "static", "fp8", "int4", "int2", "none"]
-"""``DynamicCache``; ``StaticCache`` of the longest length; ``QuantizedCache`` of three kinds; ``use_cache=False``."""
-CACHES: Final[tuple[CacheKind, ...]] = ("dynamic", "static", "fp8", "int4", "int2", "none")
+CacheKind = Literal["dynamic", "static", "paged", "fp8", "int4", "int2", "none"]
+"""``DynamicCache``; ``StaticCache`` of the longest length; the pool of continuous batching; ``QuantizedCache`` of three
+kinds; ``use_cache=False``."""
+CACHES: Final[tuple[CacheKind, ...]] = ("dynamic", "static", "paged", "fp8", "int4", "int2", "none")
 DTYPES: Final = ("bf16", "fp16", "fp32")
 DEFAULT_MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """Small enough for a CPU, and its config is bundled: without a network it runs with random weights."""
@@ -38,7 +39,7 @@ class LiveRequest:
     new_tokens: int = 300
     """Tokens to generate. A cache holds prompt + new - 1 at the end: the last one is never fed back."""
     reserve_tokens: int = 0
-    """Length of a static cache; 0: as long as the run."""
+    """Length that a static cache or a paged pool is made for, if it is longer than the run."""
 
     def json(self) -> dict[str, Any]:
         """As JSON carries it."""

@@ -77,6 +77,8 @@ class Sample:
     predicted_bytes: int | None
     measured_bytes: int
     """Storages behind the cache's tensors, each once."""
+    used_bytes: int | None
+    """Of a paged pool: blocks that are handed out; None for other caches."""
     counter_bytes: int
     """Whole numbers that the cache keeps beside keys and values; not in ``measured_bytes``."""
     rounding_bytes: int | None
@@ -100,6 +102,7 @@ class Sample:
             "predicted_bytes": self.predicted_bytes,
             "measured_bytes": self.measured_bytes,
             "residual_bytes": self.residual_bytes,
+            "used_bytes": self.used_bytes,
             "counter_bytes": self.counter_bytes,
             "rounding_bytes": self.rounding_bytes,
             "seconds": self.seconds,

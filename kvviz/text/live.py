@@ -22,6 +22,15 @@ NO_BACK_END = Text(
     "ほかのキャッシュを選んでください。",
 )
 
+NO_PAGED = Text(
+    "Transformers {version} does not offer its paged cache in the way it is measured here: choose another cache.",
+    "Transformers {version} のページ化キャッシュは、ここでの方法では実測できません。ほかのキャッシュを選んでください。",
+)
+PAGED_ONLY_ALIKE = Text(
+    "The paged cache is measured for models whose layers are all full attention: choose another cache.",
+    "ページ化キャッシュの実測は、全レイヤーが全アテンションのモデルに限ります。ほかのキャッシュを選んでください。",
+)
+
 # Settings
 NOT_A_NUMBER = Text(
     "{field}: {given} is not a number; give a whole number from {low} to {high}.",

@@ -39,7 +39,7 @@ def test_words(cache: str, folder: str, capsys: pytest.CaptureFixture[str]) -> N
     ("flags", "line"),
     [
         (["--tokens", "many"], "--tokens: many is not a number"),
-        (["--cache", "paged"], "--cache: there is no paged; use one of dynamic, static"),
+        (["--cache", "heap"], "--cache: there is no heap; use one of dynamic, static, paged"),
         (["--dtype", "int8"], "--dtype: there is no int8"),
         (["--device", "tpu"], "--device: there is no tpu"),
         (["--batch", "0"], "--batch: 0 is out of bounds"),

@@ -132,6 +132,31 @@ def test_a_static_cache_reserves_what_it_is_told_to(gqa: Loaded) -> None:
     assert {s.measured_bytes for s in samples} == {49 * 192}
 
 
+def test_a_paged_pool_is_measured_and_so_is_what_is_handed_out(gqa: Loaded) -> None:
+    """16 tokens of 192 bytes make a block of 3,072 bytes; 40 + 12 tokens make 4 blocks for each of two sequences."""
+    started, samples, _ = measured(gqa, cache="paged", batch=2)
+    assert {(s.measured_bytes, s.residual_bytes) for s in samples} == {((2 * 4 + 2) * 3_072, 0)}
+    assert [s.used_bytes for s in samples] == [2 * 3 * 3_072] * 9 + [2 * 4 * 3_072] * 3  # the 49th token needs a fourth
+    assert started.cache == "paged"
+    _, others, _ = measured(gqa, batch=2)
+    assert {s.used_bytes for s in others} == {None}
+    assert all(s.measured_bytes < u for s, u in zip(others, (s.used_bytes or 0 for s in samples), strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp32"])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_pools_whose_blocks_are_no_multiple_of_the_alignment(batch: int, dtype: str, tmp_path: Path) -> None:
+    config = tiny.FAMILIES["MQA"][0] | {"num_hidden_layers": 1, "head_dim": 2, "hidden_size": 8}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    _, samples, _ = measured(load(str(tmp_path), device="cpu", dtype=dtype), cache="paged", batch=batch, new_tokens=50)
+    assert {s.residual_bytes for s in samples} == {0}
+
+
+def test_a_paged_pool_of_other_layers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="full attention"):
+        measured(load(tiny.write("latent", tmp_path), device="cpu", dtype="bf16"), cache="paged")
+
+
 def test_a_padded_tensor_shows(gqa: Loaded) -> None:
     """The proof must be able to fail: storage behind a view is counted, though the view looks as it did."""
     import torch

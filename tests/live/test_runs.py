@@ -185,7 +185,7 @@ def test_bounds_hold_before_anything_starts(folder: str) -> None:
         "prompt_tokens": LiveRequest(prompt_tokens=60, new_tokens=60),
         "batch": LiveRequest(batch=3),
         "reserve_tokens": LiveRequest(reserve_tokens=101, new_tokens=1),
-        "cache": LiveRequest(cache="paged"),  # type: ignore[arg-type]
+        "cache": LiveRequest(cache="heap"),  # type: ignore[arg-type]
         "dtype": LiveRequest(dtype="int8", new_tokens=1),
         "device": LiveRequest(device="tpu", new_tokens=1),
         "prompt": LiveRequest(prompt="x" * 30_000, new_tokens=1),
