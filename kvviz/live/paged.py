@@ -1,6 +1,6 @@
 """Transformers' own paged cache: the pool of its continuous batching, stepped by hand so that it is at rest in between.
 
-What is called here is not public and was read from 5.24 (``generation/continuous_batching/continuous_api.py:1081-1222``).
+What is called here is not public: read from 5.24 (``generation/continuous_batching/continuous_api.py:1081-1222``).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 class PagedPool:
     """A pool that holds the whole run, and the requests in it: one for each sequence."""
 
-    def __init__(self, model: "transformers.PreTrainedModel", ids: list[int], *, batch: int, new_tokens: int) -> None:
+    def __init__(
+        self, model: "transformers.PreTrainedModel", ids: list[int], *, batch: int, longest_tokens: int
+    ) -> None:
         import transformers
 
         self._batch = batch
+        endless = longest_tokens + 1  # a request that is done gives its blocks back
         try:
             self._manager = model.init_continuous_batching(
-                transformers.GenerationConfig(do_sample=False, eos_token_id=-1, max_new_tokens=new_tokens + 1),
+                transformers.GenerationConfig(do_sample=False, eos_token_id=-1, max_new_tokens=endless),
                 transformers.ContinuousBatchingConfig(
                     page_size=PAGE_TOKENS,
-                    num_blocks=paged_blocks(len(ids) + new_tokens, batch),
+                    num_blocks=paged_blocks(longest_tokens, batch),
                     max_batch_tokens=len(ids) * batch,  # the prompts are handled in one step
                     allow_block_sharing=False,  # all sequences are alike, and shall be counted all the same
                     use_async_batching=False,
@@ -42,7 +45,7 @@ class PagedPool:
         self._manager.batch_processor = self._processor
         self._manager.current_batch = 0
         for number in range(batch):
-            self._manager.add_request(ids, request_id=str(number), max_new_tokens=new_tokens + 1, streaming=True)
+            self._manager.add_request(ids, request_id=str(number), max_new_tokens=endless, streaming=True)
         self.tensor: torch.Tensor = self._processor.cache.cache_tensor
 
     def step(self) -> list[int]:
@@ -59,7 +62,7 @@ class PagedPool:
     def used_bytes(self) -> int:
         """Of the pool: what is handed out to sequences."""
         cache = self._processor.cache
-        return cache.num_sectors * cache.bytes_per_sector - int(cache.compute_free_capacity(relative=False))
+        return int(cache.num_sectors * cache.bytes_per_sector - cache.compute_free_capacity(relative=False))
 
     def close(self) -> None:
         """Let go of the pool."""

@@ -108,6 +108,6 @@ def _full_attention_alone(architecture: Architecture) -> bool:
 
 def _alike(architecture: Architecture) -> bool:
     """Blocks of one size, with as much room for values as for keys."""
-    kinds = {layer for layer in architecture.layers}
+    kinds = set(architecture.layers)
     only = next(iter(kinds)) if len(kinds) == 1 else ()
     return len(only) == 1 and isinstance(only[0], FullAttention) and only[0].key_dim == only[0].value_dim

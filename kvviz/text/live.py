@@ -135,8 +135,8 @@ FLAGS = {
     "batch": Text("sequences at once", "同時に生成する系列の数"),
     "cache": Text("kind of cache", "キャッシュの種類"),
     "reserve_tokens": Text(
-        "tokens a static cache is made for; 0: as long as the run",
-        "静的キャッシュを確保するトークン数。0 なら実行と同じ長さ",
+        "tokens a static cache or a paged pool is made for; 0: as long as the run",
+        "静的キャッシュやページ化プールを確保するトークン数。0 なら実行と同じ長さ",
     ),
     "seconds": Text("seconds after which the run ends", "実行を打ち切る秒数"),
 }

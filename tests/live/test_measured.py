@@ -129,7 +129,7 @@ def test_a_static_cache_reserves_what_it_is_told_to(gqa: Loaded) -> None:
     assert {(s.measured_bytes, s.residual_bytes) for s in samples} == {(500 * 192, 0)}
     assert {s.counter_bytes for s in samples} == {3 * 8}  # a whole number a layer
     _, samples, _ = measured(gqa, cache="static", new_tokens=10, reserve_tokens=3)  # less than the run needs
-    assert {s.measured_bytes for s in samples} == {49 * 192}
+    assert {s.measured_bytes for s in samples} == {50 * 192}
 
 
 def test_a_paged_pool_is_measured_and_so_is_what_is_handed_out(gqa: Loaded) -> None:
@@ -140,7 +140,7 @@ def test_a_paged_pool_is_measured_and_so_is_what_is_handed_out(gqa: Loaded) -> N
     assert started.cache == "paged"
     _, others, _ = measured(gqa, batch=2)
     assert {s.used_bytes for s in others} == {None}
-    assert all(s.measured_bytes < u for s, u in zip(others, (s.used_bytes or 0 for s in samples), strict=True))
+    assert all(s.measured_bytes <= u for s, u in zip(others, (s.used_bytes or 0 for s in samples), strict=True))
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp32"])
