@@ -8,7 +8,6 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -60,7 +59,7 @@ def record(request: "LiveRequest", max_seconds: int) -> "Recording":
     from kvviz.live.loop import run
     from kvviz.live.measure import is_out_of_memory
     from kvviz.live.model import load, use_threads
-    from kvviz.live.recording import Recording
+    from kvviz.live.recording import recording_of
     from kvviz.live.sample import Ended, Sample, Started
     from kvviz.live.settings import read_settings
 
@@ -84,8 +83,7 @@ def record(request: "LiveRequest", max_seconds: int) -> "Recording":
         raise KvvizError(Message(text.OUT_OF_MEMORY, {"tokens": tokens}), code="out-of-memory") from None
     if started is None or ended is None:
         raise AssertionError("a run begins and ends")
-    today = datetime.now(UTC).date().isoformat()
-    return Recording(recorded=today, started=started, samples=tuple(samples), ended=ended)
+    return recording_of(started, samples, ended)
 
 
 def _request(options: argparse.Namespace) -> "tuple[LiveRequest, int]":

@@ -4,7 +4,7 @@ A page uses ``start`` and the ``Run`` it returns; nothing of what is imported he
 process of its own (``worker``). What an operator may set is listed in ``settings``.
 """
 
-from kvviz.live.recording import Recording, as_csv, bundled, read_recording, written
+from kvviz.live.recording import Recording, as_csv, bundled, read_recording, recording_of, written
 from kvviz.live.request import CACHES, DEFAULT_MODEL, DTYPES, PROMPT, CacheKind, LiveRequest, choices, shown
 from kvviz.live.runs import ENABLE, Progress, Run, start, unavailable
 from kvviz.live.sample import Ended, Failure, Memory, Sample, Started, speed, summary
@@ -32,6 +32,7 @@ __all__ = [
     "choices",
     "read_recording",
     "read_settings",
+    "recording_of",
     "shown",
     "speed",
     "start",

@@ -5,9 +5,10 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import kvviz
 from kvviz.core.errors import KvvizError
@@ -15,7 +16,7 @@ from kvviz.live.sample import Ended, Sample, Started, ended_from, sample_from, s
 from kvviz.text import Message
 from kvviz.text import live as text
 
-_BUNDLED: Final = Path(__file__).parents[1] / "data" / "live_recording.json"
+_DATA: Final = Path(__file__).parents[1] / "data"
 _COLUMNS: Final = (
     "tokens",
     "new_tokens",
@@ -38,6 +39,12 @@ class Recording:
     started: Started
     samples: tuple[Sample, ...]
     ended: Ended
+
+
+def recording_of(started: Started, samples: Sequence[Sample], ended: Ended) -> Recording:
+    """A run that ended just now."""
+    today = datetime.now(UTC).date().isoformat()
+    return Recording(recorded=today, started=started, samples=tuple(samples), ended=ended)
 
 
 def recording_json(recording: Recording) -> dict[str, Any]:
@@ -75,10 +82,11 @@ def read_recording(raw: str, *, name: str) -> Recording:
         raise KvvizError(Message(text.NOT_A_RECORDING, values), code="not-a-recording") from None
 
 
-@lru_cache(maxsize=1)
-def bundled() -> Recording:
-    """The run that ships with the app, for where no model can be run."""
-    return read_recording(_BUNDLED.read_text(encoding="utf-8"), name=_BUNDLED.name)
+@lru_cache(maxsize=2)
+def bundled(*, cache: Literal["dynamic", "none"] = "dynamic") -> Recording:
+    """The runs that ship with the app, for where no model can be run: the same words with a cache and without one."""
+    path = _DATA / {"dynamic": "live_recording.json", "none": "live_recording_no_cache.json"}[cache]
+    return read_recording(path.read_text(encoding="utf-8"), name=path.name)
 
 
 def as_csv(samples: Sequence[Sample]) -> str:

@@ -265,7 +265,7 @@ def test_on_a_gpu(cache: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-def test_a_gpu_that_is_full_says_so_and_gives_back(gqa: Loaded, tmp_path: Path) -> None:
+def test_a_gpu_that_is_full_says_so_and_gives_back(tmp_path: Path) -> None:
     import torch
 
     from kvviz.live.measure import is_out_of_memory

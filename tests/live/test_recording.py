@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from statistics import median
+from typing import Literal
 
 import pytest
 
@@ -13,7 +15,8 @@ from kvviz.live.recording import Recording, as_csv, bundled, read_recording, wri
 from kvviz.live.request import LiveRequest
 from kvviz.live.sample import Ended, Sample, Started, speed, summary
 
-SHIPPED = Path(kvviz.__file__).parent / "data" / "live_recording.json"
+DATA = Path(kvviz.__file__).parent / "data"
+NAMES = {"dynamic": "live_recording.json", "none": "live_recording_no_cache.json"}
 
 
 @pytest.fixture(scope="module")
@@ -69,16 +72,36 @@ def test_what_is_no_recording_says_so(raw: str) -> None:
         read_recording(raw, name="mine.json")
 
 
-def test_the_recording_that_ships() -> None:
-    shipped = bundled()
+@pytest.mark.parametrize("cache", ["dynamic", "none"])
+def test_the_recordings_that_ship(cache: Literal["dynamic", "none"]) -> None:
+    shipped = bundled(cache=cache)
+    assert shipped.started.cache == cache
     assert shipped.recorded >= "2026-11-29"
     assert shipped.started.versions["transformers"]
     assert shipped.started.versions["torch"]
     assert shipped.started.device.startswith("cpu")
     assert len(shipped.samples) == 300
     assert {s.residual_bytes for s in shipped.samples} == {0}
-    per_token = shipped.samples[-1].measured_bytes / shipped.samples[-1].tokens
-    assert per_token == 2 * 30 * 3 * 64 * 2  # K and V, layers, KV heads, head size, bytes of bf16
-    assert "".join(s.text for s in shipped.samples).isprintable() or len(shipped.samples[0].text) >= 0
-    assert speed(shipped.samples)
-    assert SHIPPED.stat().st_size < 150_000
+    per_token = {"dynamic": 2 * 30 * 3 * 64 * 2, "none": 0}[cache]  # K and V, layers, KV heads, head size, bytes
+    assert [s.measured_bytes for s in shipped.samples] == [per_token * s.tokens for s in shipped.samples]
+    assert shipped.started.why_random == ""
+    assert written(shipped) + "\n" == (DATA / NAMES[cache]).read_text(encoding="utf-8")
+    assert (DATA / NAMES[cache]).stat().st_size < 120_000
+
+
+def test_the_recordings_tell_what_a_cache_is_for() -> None:
+    """Steps without a cache take longer and longer; those with one do not."""
+    kept, redone = bundled(), bundled(cache="none")
+    assert kept.started.prompt_tokens == redone.started.prompt_tokens
+    said, said_again = ("".join(s.text for s in r.samples) for r in (kept, redone))
+    assert said[:100] == said_again[:100]  # further on, the rounding of bf16 parts them
+    fast, slow = speed(kept.samples), speed(redone.samples)
+    assert fast is not None
+    assert slow is not None
+    assert fast > 1.5 * slow
+
+    def growth(recording: Recording) -> float:
+        first, last = recording.samples[1:60], recording.samples[-59:]
+        return median(s.seconds for s in last) / median(s.seconds for s in first)
+
+    assert growth(redone) > 1.5 * growth(kept)

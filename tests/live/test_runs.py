@@ -178,6 +178,28 @@ def test_a_process_that_is_not_needed_ends(folder: str) -> None:
     assert process.returncode == 0
 
 
+SERVER = """
+import os, sys, time
+from kvviz.live import LiveRequest, Settings, runs, start
+run = start(LiveRequest(new_tokens=100_000), Settings(model=sys.argv[1], threads=1, max_tokens=200_000, device="cpu"))
+while not run.poll().samples:
+    time.sleep(0.05)
+print(runs._LINE._worker._process.pid, flush=True)
+os._exit(1)
+"""
+
+
+def test_a_server_that_dies_leaves_no_process_behind(folder: str) -> None:
+    server = subprocess.run([sys.executable, "-c", SERVER, folder], capture_output=True, text=True, timeout=120)
+    pid = int(server.stdout)
+
+    def is_gone() -> bool:
+        status = Path(f"/proc/{pid}/status")
+        return not status.exists() or "State:\tZ" in status.read_text()
+
+    until(is_gone, seconds=30)
+
+
 def test_bounds_hold_before_anything_starts(folder: str) -> None:
     own, small = Line(), allowed(folder, max_tokens=100, max_batch=2, models=("owner/other",))
     for field, request in {
