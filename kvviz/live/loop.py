@@ -37,40 +37,39 @@ def run(
     """
     import torch
 
-    steps = _Steps(loaded, request)
-    check_length(steps.prompt_tokens + request.new_tokens, max_tokens)
+    steps = _Steps(loaded, request, max_tokens)
     yield steps.started
     probed = probe(loaded.device)
     begun = perf_counter()
     stopped = "tokens"
     try:
-        with torch.inference_mode():
-            for number in range(request.new_tokens):
-                if cancelled():
-                    stopped = "cancelled"
-                    break
-                if perf_counter() - begun > max_seconds:
-                    stopped = "seconds"
-                    break
-                probed.begin()
-                step_begun = perf_counter()
+        for number in range(request.new_tokens):
+            if cancelled():
+                stopped = "cancelled"
+                break
+            if perf_counter() - begun > max_seconds:
+                stopped = "seconds"
+                break
+            probed.begin()
+            step_begun = perf_counter()
+            with torch.inference_mode():
                 steps.take()
-                probed.end()
-                seconds = round(perf_counter() - step_begun, 6)
-                remembered, counters = cache_storages(steps.cache)
-                tokens = steps.prompt_tokens + number
-                yield Sample(
-                    tokens=tokens,
-                    new_tokens=number + 1,
-                    predicted_bytes=None if steps.prediction is None else steps.prediction.bytes_at(tokens),
-                    measured_bytes=sum(remembered),
-                    used_bytes=steps.used_bytes(),
-                    counter_bytes=sum(counters),
-                    rounding_bytes=probed.rounding((*remembered, *counters)),
-                    seconds=seconds,
-                    text=steps.piece(),
-                    memory=probed.memory(),
-                )
+            probed.end()
+            seconds = round(perf_counter() - step_begun, 6)
+            remembered, counters = cache_storages(steps.cache)
+            tokens = steps.prompt_tokens + number
+            yield Sample(
+                tokens=tokens,
+                new_tokens=number + 1,
+                predicted_bytes=None if steps.prediction is None else steps.prediction.bytes_at(tokens),
+                measured_bytes=sum(remembered),
+                used_bytes=steps.used_bytes(),
+                counter_bytes=sum(counters),
+                rounding_bytes=probed.rounding((*remembered, *counters)),
+                seconds=seconds,
+                text=steps.piece(),
+                memory=probed.memory(),
+            )
     finally:
         lasted = perf_counter() - begun
         steps.let_go()
@@ -81,12 +80,13 @@ def run(
 class _Steps:
     """The state between two steps: what the model is fed next, and its cache."""
 
-    def __init__(self, loaded: Loaded, request: LiveRequest) -> None:
+    def __init__(self, loaded: Loaded, request: LiveRequest, max_tokens: int) -> None:
         import torch
 
-        self._loaded, self._request, model = loaded, request, loaded.model
+        self._loaded, model = loaded, loaded.model
         ids = _prompt(loaded, request)
         self.prompt_tokens = len(ids)
+        check_length(self.prompt_tokens + request.new_tokens, max_tokens)
         self._all = torch.tensor([ids] * request.batch, device=loaded.device)
         self._next = self._all
         self._told = ""

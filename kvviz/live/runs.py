@@ -202,16 +202,21 @@ class Line:
             idle_s = run.allowed.idle_s
             is_of_use = False
             try:
-                if self._worker is None or not self._worker.is_alive():
-                    self._worker = _Worker()
+                if self._worker is not None and not self._worker.is_alive():
+                    self._end_worker()
+                self._worker = self._worker or _Worker()
                 is_of_use = self._attend(self._worker, run)
             except Exception as error:  # a bug, and the runs that wait shall not pay for it
                 _LOG.exception("a run failed")
                 with self.changed:
                     self._fail(run, Message(text.BUG, {"why": type(error).__name__}), "bug")
-            if self._worker is not None and not is_of_use:
-                self._worker.end()
-                self._worker = None
+            if not is_of_use:
+                self._end_worker()
+
+    def _end_worker(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
 
     def _fail(self, run: Run, message: Message, code: str) -> None:
         run._failure = Failure(code=code, **{lang: message(lang) for lang in LANGUAGES})

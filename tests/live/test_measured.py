@@ -93,8 +93,8 @@ def test_without_a_cache_nothing_is_kept_and_the_words_are_the_same(tmp_path: Pa
     real = loop._Steps
 
     class Watched(real):
-        def __init__(self, loaded: Loaded, request: LiveRequest) -> None:
-            super().__init__(loaded, request)
+        def __init__(self, loaded: Loaded, request: LiveRequest, max_tokens: int) -> None:
+            super().__init__(loaded, request, max_tokens)
             steps.append(self)
 
         def let_go(self) -> None:
@@ -190,6 +190,13 @@ def test_storages_are_counted_once_and_whole() -> None:
     held = {"a": [whole[:1]], "b": (torch.tensor(3), torch.tensor(0.5))}
     remembered, counters = cache_storages(held)
     assert (sorted(remembered), counters) == ([4, 200], (8,))
+
+
+def test_a_run_leaves_its_caller_s_torch_as_it_was(gqa: Loaded) -> None:
+    import torch
+
+    for _ in run(gqa, LiveRequest(prompt_tokens=4, new_tokens=2), max_tokens=99, max_seconds=99):
+        assert not torch.is_inference_mode_enabled()
 
 
 def test_time_and_people_end_a_run(gqa: Loaded) -> None:
