@@ -6,7 +6,7 @@ process of its own (``worker``). What an operator may set is listed in ``setting
 
 from kvviz.live.recording import Recording, as_csv, bundled, read_recording, recording_of, written
 from kvviz.live.request import CACHES, DEFAULT_MODEL, DTYPES, PROMPT, CacheKind, LiveRequest, choices, shown
-from kvviz.live.runs import ENABLE, Progress, Run, start, unavailable
+from kvviz.live.runs import ENABLE, Progress, Run, caches_here, start, unavailable
 from kvviz.live.sample import Ended, Failure, Memory, Sample, Started, speed, summary
 from kvviz.live.settings import Settings, read_settings
 
@@ -29,6 +29,7 @@ __all__ = [
     "Started",
     "as_csv",
     "bundled",
+    "caches_here",
     "choices",
     "read_recording",
     "read_settings",

@@ -23,7 +23,7 @@ from typing import Any, Final, Literal
 
 import kvviz
 from kvviz.core.errors import KvvizError
-from kvviz.live.request import LiveRequest, checked
+from kvviz.live.request import CACHES, CacheKind, LiveRequest, checked
 from kvviz.live.sample import Ended, Failure, Memory, Sample, Started, ended_from, sample_from, started_from
 from kvviz.live.settings import Settings
 from kvviz.text import LANGUAGES, Message
@@ -56,6 +56,11 @@ def not_installed() -> KvvizError | None:
     if all(find_spec(name) for name in _NEEDED):
         return None
     return KvvizError(Message(text.NOT_INSTALLED, {"command": ENABLE}), code="not-installed")
+
+
+def caches_here() -> tuple[CacheKind, ...]:
+    """Kinds of cache that can be run: the ones of 4 and 2 bits only where their back end is installed."""
+    return CACHES if find_spec("optimum") else tuple(c for c in CACHES if c not in ("int4", "int2"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

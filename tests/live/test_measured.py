@@ -251,8 +251,6 @@ def test_granules_of_the_cuda_allocator() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("cache", [c for c in CACHES if not c.startswith("int")])
 def test_on_a_gpu(cache: str, tmp_path: Path) -> None:
-    import torch
-
     loaded = load(tiny.write("GQA", tmp_path), device="cuda", dtype="bf16")
     started, samples, ended = measured(loaded, cache=cache, new_tokens=NEW)
     assert started.device.startswith("cuda")
@@ -266,9 +264,10 @@ def test_on_a_gpu(cache: str, tmp_path: Path) -> None:
         held = sample.measured_bytes + sample.counter_bytes + sample.rounding_bytes
         assert held + started.weights_bytes <= memory.allocated_bytes <= memory.peak_bytes
         assert memory.allocated_bytes <= memory.reserved_bytes
-    before = torch.cuda.memory_allocated()
-    del loaded
-    assert ended.after.allocated_bytes == before
+    after, loaded_with = ended.after.allocated_bytes, started.after_load.allocated_bytes
+    assert after is not None
+    assert loaded_with is not None
+    assert after - loaded_with <= 64 << 20  # work space that libraries keep; the cache is gone
 
 
 @pytest.mark.gpu

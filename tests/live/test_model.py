@@ -69,6 +69,20 @@ def test_a_model_of_the_hub_is_pinned_to_the_commit_that_was_read(monkeypatch: p
     assert (source.place, source.more, source.why_random) == ("owner/renamed", {"revision": "a" * 40}, "")
 
 
+def test_what_lies_in_the_hub_s_cache_is_used_and_nobody_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "fetch_config", None)
+    stored = tmp_path / "hub" / "models--owner--name"
+    snapshot = stored / "snapshots" / ("a" * 40)
+    tiny.write("GQA", snapshot)
+    (stored / "refs").mkdir()
+    (stored / "refs" / "main").write_text("a" * 40)
+    with pytest.raises(TypeError):  # a config alone is no model: the Hub would be asked
+        model._find("owner/name")
+    (snapshot / "model.safetensors").touch()
+    found = model._find("owner/name")
+    assert (found.place, found.more, found.why_random) == ("owner/name", {"local_files_only": True}, "")
+
+
 def test_weights_in_a_folder_are_used(tmp_path: Path) -> None:
     import torch
 

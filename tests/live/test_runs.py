@@ -339,6 +339,13 @@ def test_without_torch_there_is_a_reason_and_one_command(monkeypatch: pytest.Mon
         Line().start(LiveRequest(), Settings())
 
 
+def test_caches_that_need_a_back_end_are_offered_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "find_spec", lambda _: None)
+    assert runs.caches_here() == ("dynamic", "static", "paged", "fp8", "none")
+    monkeypatch.setattr(runs, "find_spec", lambda _: object())
+    assert {"int4", "int2"} <= set(runs.caches_here())
+
+
 def test_a_bug_on_the_server_s_side_does_not_stop_the_line(
     folder: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
