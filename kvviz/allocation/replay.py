@@ -195,10 +195,7 @@ def replay(events: Iterable[Event], pool: Pool) -> Iterator[Snapshot]:
         while step < now and state.tables:  # nothing happened to any block meanwhile
             yield state.snapshot(step, [])
             step += 1
-            state.hit_tokens = 0
-            state.preempted = []
         step = now
-        state.hit_tokens, state.preempted = 0, []
         leaving: list[Event] = []
         for event in group:
             if event.kind == "finished":
@@ -209,4 +206,6 @@ def replay(events: Iterable[Event], pool: Pool) -> Iterator[Snapshot]:
             yield state.snapshot(step, [event.request for event in leaving])
         for event in leaving:
             state.apply(event)
+        state.hit_tokens = 0
+        state.preempted = []
         step += 1

@@ -245,12 +245,10 @@ class Totals:
         if isinstance(pool, Paged):
             figures["watermark_blocks"] = pool.watermark_blocks
             figures["caching"] = pool.caching
-            if pool.caching:
-                figures |= {
-                    "prompt_tokens_queried": self.prompt_tokens_queried,
-                    "prompt_tokens_hit": self.prompt_tokens_hit,
-                    "evictions": self.evictions,
-                }
+            figures["util_of_pool"] = _ratio(self.token_sum, self.saturated_steps * pool.blocks * pool.block_tokens)
+            figures["prompt_tokens_queried"] = self.prompt_tokens_queried
+            figures["prompt_tokens_hit"] = self.prompt_tokens_hit
+            figures["evictions"] = self.evictions
         return figures
 
 
@@ -452,10 +450,10 @@ class _PagedMemory:
             self._log.append(Event(step, "admitted", sequence.index, tokens=tokens))
             if hits:
                 self._log.append(Event(step, "prefix_hit", sequence.index, tuple(hits), len(hits) * size))
-        if pool.caching:
-            if not sequence.admitted:
-                self._totals.prompt_tokens_queried += tokens
-                self._totals.prompt_tokens_hit += len(hits) * size
+        if not sequence.admitted:
+            self._totals.prompt_tokens_queried += tokens
+            self._totals.prompt_tokens_hit += len(hits) * size
+        if hits:
             blocks.hold(hits)
         for group, window in enumerate(pool.windows):
             count = rows - len(hits) - (_outside(tokens, window, pool) if self._windowed else 0)
@@ -625,7 +623,7 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
     windowed = isinstance(pool, Paged) and pool.windows != (None,)
     step, until_report = arrivals.step, _PROGRESS_EVERY
 
-    while True:
+    while step != _NEVER:
         # Without a log only the head of the queue is needed: memory grows with the pool, not with the trace.
         while (log is not None or not waiting) and (arrived := arrivals.take(step)) is not None:
             room = room or not waiting
@@ -698,11 +696,8 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
             tokens += count * (following - step)
         else:
             tokens += count
-        over = following == _NEVER
+        step = following
         until_report -= 1
-        if log or over or not until_report:
+        if log or not until_report or step == _NEVER:
             until_report = _PROGRESS_EVERY
             yield
-        if over:
-            return
-        step = following
