@@ -1,4 +1,7 @@
-"""``kvviz size`` and ``kvviz models``: the core for scripts, CI jobs and docs. ``--json`` is a stable contract."""
+"""``kvviz size``, ``models``, ``simulate`` and ``prefix``: the core for scripts, CI jobs and docs.
+
+``--json`` is a stable contract.
+"""
 
 import argparse
 import contextlib
@@ -13,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import kvviz
-from kvviz import catalogue
+from kvviz import catalogue, cli_allocation
 from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
@@ -26,6 +29,7 @@ from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_total_tokens, parse_value, shown
 from kvviz.sizing import Budget, Sizing, size
 from kvviz.text import LANGUAGES, Lang, Message, Text
+from kvviz.text import allocation as allocation_text
 from kvviz.text import catalogue as catalogue_text
 from kvviz.text import cli as text
 
@@ -89,6 +93,10 @@ def _run(given: list[str], lang: Lang, *, as_json: bool) -> int:
         options = _parser(lang).parse_args(given)
         if options.command == "models":
             _models(" ".join(options.query), options, lang)
+        elif options.command == "simulate":
+            cli_allocation.run_simulate(options, lang, _say, _table)
+        elif options.command == "prefix":
+            cli_allocation.run_prefix(options, lang, _say, _table)
         else:
             _size(options, lang)
     except KvvizError as error:
@@ -121,8 +129,14 @@ def _parser(lang: Lang) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
     choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
-    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models}")
-    for name, summary in (("size", text.SIZE), ("models", text.MODELS)):
+    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models,simulate,prefix}")
+    summaries = {
+        "size": text.SIZE,
+        "models": text.MODELS,
+        "simulate": allocation_text.SIMULATE,
+        "prefix": allocation_text.PREFIX,
+    }
+    for name, summary in summaries.items():
         more = text.JSON_MEANS(lang) if name == "size" else None
         command = commands.add_parser(
             name, help=summary(lang), description=summary(lang), epilog=more, allow_abbrev=False
@@ -131,6 +145,9 @@ def _parser(lang: Lang) -> _Parser:
         command.add_argument("--lang", choices=LANGUAGES, default="en", help=text.LANG(lang))
         if name == "models":
             command.add_argument("query", nargs="*", metavar="QUERY", help=text.QUERY(lang))
+            continue
+        if name in ("simulate", "prefix"):
+            cli_allocation.add_arguments(command, name, lang)
             continue
         command.add_argument("model", metavar=_MODEL, help=text.FLAGS["model"](lang))
         command.add_argument("--tokens", metavar="N", help=text.TOKENS(lang))

@@ -162,4 +162,6 @@ class Buddy:
 
 def memory(place: Place, slots: int) -> Ideal | FirstFit | Buddy:
     """An empty pool of ``slots`` slots."""
-    return {"ideal": Ideal, "firstfit": FirstFit, "buddy": Buddy}[place](slots)
+    if place == "ideal":
+        return Ideal(slots)
+    return FirstFit(slots) if place == "firstfit" else Buddy(slots)

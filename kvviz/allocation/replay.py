@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, Final
 
-from kvviz.allocation.simulate import Contiguous, Event, Kind, Paged, Pool
+from kvviz.allocation.simulate import Event, Kind, Paged, Pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,3 +209,53 @@ def replay(events: Iterable[Event], pool: Pool) -> Iterator[Snapshot]:
         state.hit_tokens = 0
         state.preempted = []
         step += 1
+
+
+LETTERS: Final[dict[Kind, str]] = {
+    "arrived": "r",
+    "never_admissible": "x",
+    "admitted": "a",
+    "prefix_hit": "h",
+    "evicted": "e",
+    "allocated": "b",
+    "left_window": "w",
+    "preempted": "p",
+    "finished": "f",
+}
+"""A kind as the compact form writes it."""
+
+
+def events_json(events: Iterable[Event]) -> Iterator[list[Any]]:
+    """Events for a browser: a list a step, its number first, then ``[letter, request, tokens, blocks, group]``.
+
+    Arrivals have prompt and output tokens instead of tokens and blocks; evictions no request. What is 0 or empty at the
+    end is left out. Blocks are numbers, and ``[first, count]`` for three or more in a row.
+    """
+    for step, group in groupby(events, key=lambda event: event.step):
+        yield [step, *map(_compact, group)]
+
+
+def _compact(event: Event) -> list[Any]:
+    letter = LETTERS[event.kind]
+    if event.kind == "arrived":
+        return [letter, event.request, event.tokens, event.output_tokens]
+    if event.kind == "evicted":
+        return [letter, _runs(event.blocks)]
+    compact = [letter, event.request, event.tokens, _runs(event.blocks), event.group]
+    while not compact[-1] and len(compact) > 2:
+        compact.pop()
+    return compact
+
+
+def _runs(blocks: Sequence[int]) -> list[Any]:
+    runs: list[Any] = []
+    if isinstance(blocks, range):
+        return [[blocks.start, len(blocks)]] if blocks else []
+    start = 0
+    for position in range(1, len(blocks) + 1):
+        if position < len(blocks) and blocks[position] == blocks[position - 1] + 1:
+            continue
+        count = position - start
+        runs += [[blocks[start], count]] if count > 2 else blocks[start:position]
+        start = position
+    return runs

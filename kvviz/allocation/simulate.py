@@ -17,7 +17,7 @@ from sys import maxsize
 from typing import Final, Literal
 
 from kvviz.allocation.blocks import BlockPool
-from kvviz.allocation.contiguous import Place, Reserve, memory, requested_tokens
+from kvviz.allocation.contiguous import Buddy, FirstFit, Ideal, Place, Reserve, memory, requested_tokens
 from kvviz.allocation.workload import Request, TraceError
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_count
@@ -173,6 +173,8 @@ class Totals:
     """Requests that do not fit into the empty pool."""
     never_admissible_first: list[int] = field(default_factory=list)
     """The first of them, by place in the trace."""
+    nothing_to_do: int = 0
+    """Requests without a prompt or without a token to generate; nothing is served for them."""
     running_sum: int = 0
     token_sum: int = 0
     """KV tokens of the running requests; shared ones as often as they are used."""
@@ -208,6 +210,12 @@ class Totals:
         reserved = unwritten - internal
         return (whole - outside - unwritten) / whole, reserved / whole, internal / whole, outside / whole
 
+    def _written(self) -> int:
+        """Slots with a token; with several groups of layers each counts for itself, shared ones as often as used."""
+        if isinstance(self.pool, Paged) and self.pool.windows != (None,):
+            return self.allocated_sum - len(self.pool.windows) * (self.requested_sum - self.token_sum)
+        return self.token_sum
+
     def summary(self) -> dict[str, object]:
         """The figures under their stable names; shares to six digits."""
         pool = self.pool
@@ -228,7 +236,7 @@ class Totals:
             "reserved": round(reserved, 6),
             "internal": round(internal, 6),
             "external": round(external, 6),
-            "util_of_allocated": _ratio(self.token_sum, self.allocated_sum),
+            "util_of_allocated": _ratio(self._written(), self.allocated_sum),
         }
         if isinstance(pool, Contiguous):
             figures["util_of_requested"] = _ratio(self.token_sum, self.requested_sum)
@@ -241,6 +249,7 @@ class Totals:
             "finish_step": self.step,
             "never_admissible": self.never_admissible,
             "never_admissible_first": list(self.never_admissible_first),
+            "nothing_to_do": self.nothing_to_do,
         }
         if isinstance(pool, Paged):
             figures["watermark_blocks"] = pool.watermark_blocks
@@ -284,6 +293,7 @@ class _Sequence:
 
     __slots__ = (
         "admitted",
+        "blocks_per_id",
         "chunk",
         "final",
         "finish",
@@ -306,6 +316,7 @@ class _Sequence:
         self.prompt = request.prompt_tokens
         self.output = request.output_tokens
         self.ids = request.block_ids
+        self.blocks_per_id = request.blocks_per_id
         self.final = self.prompt + self.output - 1
         """KV tokens it comes to."""
         self.to_process = self.prompt
@@ -331,8 +342,14 @@ class _Sequence:
 
     def contents(self, start: int, count: int, block_tokens: int) -> Iterator[Hashable]:
         """What its blocks from ``start`` to ``count`` keep: ids of its prompt, behind them something nobody shares."""
-        shared = min(self.prompt // block_tokens, len(self.ids), count)
-        yield from islice(self.ids, start, shared)
+        each = self.blocks_per_id
+        shared = min(self.prompt // (block_tokens * each), len(self.ids)) * each
+        shared = min(shared, count)
+        if each == 1:
+            yield from islice(self.ids, start, shared)
+        else:
+            for block in range(start, shared):
+                yield self.ids[block // each] * each + block % each
         for block in range(max(start, shared), count):
             yield self.index, block
 
@@ -340,7 +357,7 @@ class _Sequence:
 class _Arrivals:
     """Requests as they arrive; those that could never be admitted go no further."""
 
-    __slots__ = ("_coming", "_log", "_next", "_pool", "_totals", "step")
+    __slots__ = ("_coming", "_log", "_next", "_pool", "_space", "_totals", "step")
 
     def __init__(self, requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Event] | None) -> None:
         numbered: Iterable[tuple[int, Request]] = enumerate(requests)
@@ -348,6 +365,7 @@ class _Arrivals:
             numbered = sorted(numbered, key=lambda one: one[1].arrival_step)
         self._coming = iter(numbered)
         self._pool, self._totals, self._log = pool, totals, log
+        self._space = memory(pool.place, pool.pool_tokens) if isinstance(pool, Contiguous) else None
         self.step = 0
         """Step of the next arrival."""
         self._advance()
@@ -366,17 +384,22 @@ class _Arrivals:
         while self._next is not None and self.step <= step:
             index, request = self._next
             if self._log is not None:
-                size = {"tokens": request.prompt_tokens, "output_tokens": request.output_tokens}
-                self._log.append(Event(self.step, "arrived", index, **size))
+                prompt, output = request.prompt_tokens, request.output_tokens
+                self._log.append(Event(self.step, "arrived", index, (), prompt, output))
             self._advance()
-            if fits_empty(request, self._pool):
+            if not request.prompt_tokens or not request.output_tokens:
+                self._totals.nothing_to_do += 1
+                if self._log is not None:
+                    self._log.append(Event(step, "never_admissible", index))
+            elif fits_empty(request, self._pool, self._space):
                 return _Sequence(index, request)
-            _refuse(index, step, self._totals, self._log)
+            else:
+                _refuse(index, step, self._totals, self._log)
         return None
 
 
-def fits_empty(request: Request, pool: Pool) -> bool:
-    """Whether a request can be served from this pool when it has it for itself."""
+def fits_empty(request: Request, pool: Pool, empty: Ideal | FirstFit | Buddy | None = None) -> bool:
+    """Whether a request can be served from this pool when it has it for itself. ``empty``: contiguous memory of it."""
     final = request.prompt_tokens + request.output_tokens - 1
     if isinstance(pool, Paged):
         # Between two new blocks a request only loses some; so it needs most when it takes its last one.
@@ -385,7 +408,7 @@ def fits_empty(request: Request, pool: Pool) -> bool:
             return False
         return _blocks_of(request.prompt_tokens, pool) + pool.watermark_blocks <= pool.blocks
     slots = requested_tokens(pool.reserve, request.prompt_tokens, request.output_tokens, pool.max_tokens)
-    space = memory(pool.place, pool.pool_tokens)
+    space = empty or memory(pool.place, pool.pool_tokens)
     return final <= slots and space.chunk(slots) <= space.largest
 
 

@@ -97,7 +97,7 @@ def paged(
             i = coming.pop(0)
             waiting.append(Running(i, requests[i].prompt_tokens, requests[i].output_tokens, requests[i].block_ids))
         preempted = hit_tokens = 0
-        for one in list(running):
+        for one in running.copy():
             if not one.blocks:  # preempted for one before it
                 continue
             needed = -(-(one.prompt + one.emitted) // size)
@@ -170,11 +170,13 @@ def paged(
     return outcome
 
 
-def prefix(requests: Iterable[Request], capacity: int | None) -> tuple[int, int, int]:
-    """Ids asked for, found in the leading run, and evicted by a cache of the most recently used, one id at a time."""
+def prefix(requests: Iterable[Request], capacity: int | None, size: int = 512) -> dict[str, float]:
+    """The five ratios and the evictions of a cache of the most recently used ids, one id at a time."""
     resident: OrderedDict[int, None] = OrderedDict()
-    asked = found = evictions = 0
+    evictions = ids = hit = full = hit_full = tokens = hit_tokens = vllm = count = 0
+    request_sum = 0.0
     for request in requests:
+        n = request.prompt_tokens
         hits = 0
         for one in request.block_ids:
             if one not in resident:
@@ -184,10 +186,25 @@ def prefix(requests: Iterable[Request], capacity: int | None) -> tuple[int, int,
             if one in resident:
                 resident.move_to_end(one)
         for one in request.block_ids:
-            resident[one] = None
+            if one not in resident:
+                resident[one] = None
         while capacity is not None and len(resident) > capacity:
             resident.popitem(last=False)
             evictions += 1
-        asked += len(request.block_ids)
-        found += hits
-    return asked, found, evictions
+        ids += len(request.block_ids)
+        hit += hits
+        full += n // size
+        hit_full += min(hits, n // size)
+        tokens += n
+        hit_tokens += min(size * hits, n)
+        vllm += size * min(hits, (n - 1) // size)
+        request_sum += min(size * hits, n) / n
+        count += 1
+    return {
+        "block": hit / ids,
+        "full": hit_full / full,
+        "token": hit_tokens / tokens,
+        "vllm": vllm / tokens,
+        "request": request_sum / count,
+        "evictions": evictions,
+    }
