@@ -157,9 +157,9 @@ def _line(lines: TextIO, number: int) -> str:
     return line
 
 
-def _numbered(first: str, lines: TextIO, limit: int) -> Iterator[tuple[int, str]]:
-    """Lines that are not empty, with their numbers. One more than the limit is an error."""
-    number, line, rows = 1, first, 0
+def _numbered(first: str, lines: TextIO, limit: int, heads: int = 0) -> Iterator[tuple[int, str]]:
+    """Lines that are not empty, with their numbers. One more than the limit, after ``heads`` of them, is an error."""
+    number, line, rows = 1, first, -heads
     while line:
         if line.strip():
             rows += 1
@@ -171,7 +171,7 @@ def _numbered(first: str, lines: TextIO, limit: int) -> Iterator[tuple[int, str]
 
 
 def _read_csv(first: str, lines: TextIO, name: str, limit: int) -> Trace:
-    numbered = _numbered(first, lines, limit + 1)
+    numbered = _numbered(first, lines, limit, heads=1)
     header = [column.strip() for column in next(csv.reader([next(numbered, (1, ""))[1]]), [])]
     missing = [column for column in ("prompt_tokens", "output_tokens") if column not in header]
     if missing:
@@ -333,7 +333,7 @@ TEACHING: Final = Trace(
     name="teaching",
     requests=tuple(
         Request(prompt_tokens=prompt, output_tokens=output)
-        for prompt, output in ((6, 5), (9, 6), (3, 8), (7, 4), (12, 3), (5, 7))
+        for prompt, output in ((7, 6), (10, 3), (6, 4), (10, 8), (7, 6), (8, 4))
     ),
 )
 """Six requests for a pool of 64 slots in blocks of 4: small enough for squared paper."""
