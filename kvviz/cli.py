@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import kvviz
-from kvviz import catalogue, cli_allocation
+from kvviz import catalogue
 from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
@@ -39,6 +39,8 @@ _MODEL: Final = "MODEL_OR_FILE"
 _STDIN: Final = "-"
 _LENGTHS: Final = ("input", "passages", "output")
 """What ``--tokens`` stands for."""
+_ALLOCATION: Final = ("simulate", "prefix")
+"""Imported only where they are asked for: no other command should start later because of them."""
 _NOT_WRITTEN: Final = 74
 """EX_IOERR of sysexits.h: there is an answer and nowhere to put it."""
 
@@ -90,13 +92,14 @@ def _run(given: list[str], lang: Lang, *, as_json: bool) -> int:
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows "?" instead of a traceback
             stream.reconfigure(errors="replace")
     try:
-        options = _parser(lang).parse_args(given)
+        options = _parser(lang, given).parse_args(given)
         if options.command == "models":
             _models(" ".join(options.query), options, lang)
-        elif options.command == "simulate":
-            cli_allocation.run_simulate(options, lang, _say, _table)
-        elif options.command == "prefix":
-            cli_allocation.run_prefix(options, lang, _say, _table)
+        elif options.command in _ALLOCATION:
+            from kvviz import cli_allocation
+
+            run = cli_allocation.run_simulate if options.command == "simulate" else cli_allocation.run_prefix
+            run(options, lang, _say, _table)
         else:
             _size(options, lang)
     except KvvizError as error:
@@ -125,7 +128,7 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser(lang: Lang) -> _Parser:
+def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
     choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
@@ -146,8 +149,11 @@ def _parser(lang: Lang) -> _Parser:
         if name == "models":
             command.add_argument("query", nargs="*", metavar="QUERY", help=text.QUERY(lang))
             continue
-        if name in ("simulate", "prefix"):
-            cli_allocation.add_arguments(command, name, lang)
+        if name in _ALLOCATION:
+            if name in given:
+                from kvviz import cli_allocation
+
+                cli_allocation.add_arguments(command, name, lang)
             continue
         command.add_argument("model", metavar=_MODEL, help=text.FLAGS["model"](lang))
         command.add_argument("--tokens", metavar="N", help=text.TOKENS(lang))

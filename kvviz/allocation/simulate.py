@@ -185,15 +185,6 @@ class Totals:
     internal_sum: int = 0
     """Slots set aside that will never be written."""
 
-    def add(self, steps: int, running: int, tokens: int, store: "_PagedMemory | _ContiguousMemory") -> None:
-        """Count saturated steps in which the pool did not change; ``tokens`` is their sum."""
-        self.saturated_steps += steps
-        self.running_sum += running * steps
-        self.token_sum += tokens
-        self.requested_sum += store.requested * steps
-        self.allocated_sum += store.allocated * steps
-        self.internal_sum += store.internal * steps
-
     def shares(self) -> tuple[float, float, float, float]:
         """Token, reserved, internal and external: parts of the pool, averages over the saturated steps; sum 1.
 
@@ -495,20 +486,25 @@ class _PagedMemory:
             self.due.setdefault(look, {})[sequence.index] = sequence
         return True
 
-    def grow(self, step: int, running: dict[int, _Sequence]) -> list[_Sequence]:
+    def grow(self, step: int, running: dict[int, _Sequence]) -> Sequence[_Sequence]:
         """Blocks for the requests whose last one is full. Returns who lost all for it, the last one first."""
         size, blocks = self.block_tokens, self._blocks
-        sequences = list(self.due[step % size].values())
-        if not self._windowed and len(sequences) <= blocks.available:  # nobody has to lose any
+        there = self.due[step % size]
+        if len(there) <= blocks.available and not self._windowed:  # nobody has to lose any
+            sequences = there.values()
+            last = step + size - 1
             for sequence, block in zip(sequences, self._take(len(sequences), step), strict=True):
                 sequence.tables[0].append(block)
-                rows = -(-(sequence.shift + step) // size) * size
-                self._count_rows(sequence, rows, size)
+                unwritten = sequence.shift + last - sequence.final
+                if unwritten > 0:
+                    sequence.slack = unwritten
+                    self.internal += unwritten
+            self.requested += size * len(sequences)
             if self._log is not None:
                 self._log += [Event(step, "allocated", s.index, (s.tables[0][-1],)) for s in sequences]
-            return []
+            return ()
         victims: list[_Sequence] = []
-        for sequence in sequences:
+        for sequence in list(there.values()):
             if not sequence.tables:  # preempted for one before it, and with it all that follow
                 break
             held = sequence.shift + step
@@ -620,10 +616,10 @@ class _ContiguousMemory:
             self._log.append(Event(step, "allocated", sequence.index, where, slots))
         return True
 
-    def grow(self, step: int, running: dict[int, _Sequence]) -> list[_Sequence]:
+    def grow(self, step: int, running: dict[int, _Sequence]) -> Sequence[_Sequence]:
         """Nobody needs more than there is already."""
         del step, running
-        return []
+        return ()
 
     def free(self, sequence: _Sequence, held: int) -> None:
         """Take the chunk from a request that had ``held`` KV tokens."""
@@ -643,6 +639,7 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
     finishing: dict[int, list[_Sequence]] = {}  # by step, in the order of admission
     tokens = 0  # KV tokens of the running requests
     room = True  # something may fit that did not fit when it was tried last
+    saturated = running_sum = token_sum = requested_sum = allocated_sum = internal_sum = 0
     windowed = isinstance(pool, Paged) and pool.windows != (None,)
     step, until_report = arrivals.step, _PROGRESS_EVERY
 
@@ -692,7 +689,12 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
             if count > totals.peak_running:
                 totals.peak_running = count
             if waiting:
-                totals.add(1, count, tokens, store)
+                saturated += 1
+                running_sum += count
+                token_sum += tokens
+                requested_sum += store.requested
+                allocated_sum += store.allocated
+                internal_sum += store.internal
             for sequence in finishing.pop(step, ()):
                 del running[sequence.index]
                 store.free(sequence, sequence.final)
@@ -715,7 +717,12 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
             between = following - step - 1
             totals.steps += between
             if waiting and between:
-                totals.add(between, count, tokens * between + count * between * (between + 1) // 2, store)
+                saturated += between
+                running_sum += count * between
+                token_sum += tokens * between + count * between * (between + 1) // 2
+                requested_sum += store.requested * between
+                allocated_sum += store.allocated * between
+                internal_sum += store.internal * between
             tokens += count * (following - step)
         else:
             tokens += count
@@ -723,4 +730,7 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
         until_report -= 1
         if log or not until_report or step == _NEVER:
             until_report = _PROGRESS_EVERY
+            totals.saturated_steps, totals.running_sum, totals.token_sum = saturated, running_sum, token_sum
+            totals.requested_sum, totals.allocated_sum = requested_sum, allocated_sum
+            totals.internal_sum = internal_sum
             yield
