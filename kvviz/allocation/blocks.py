@@ -48,13 +48,12 @@ class BlockPool:
             count -= end - self._fresh
             self._fresh = end
         if count:
-            free = self._free
-            oldest = [free.popitem(False)[0] for _ in range(count)]
-            if self._content:
-                for block in oldest:
-                    if block in self._content:
-                        self._forget(block)
-            taken += oldest
+            oldest, content = self._free.popitem, self._content
+            for _ in range(count):
+                block, _ = oldest(False)
+                taken.append(block)
+                if block in content:
+                    self._forget(block)
         return taken
 
     def give_back(self, blocks: Sequence[int]) -> None:

@@ -470,20 +470,24 @@ class _PagedMemory:
         if hits:
             blocks.hold(hits)
         for group, window in enumerate(pool.windows):
-            count = rows - len(hits) - (_outside(tokens, window, pool) if self._windowed else 0)
-            sequence.tables.append(hits + self._take(count, step))
+            count = rows - len(hits) if window is None else rows - _outside(tokens, window, pool)
+            fresh = self._take(count, step)
+            sequence.tables.append(hits + fresh if hits else fresh)
             if self._log is not None:
-                fresh = tuple(sequence.tables[group][len(hits) :])
-                self._log.append(Event(step, "allocated", sequence.index, fresh, group=group))
+                self._log.append(Event(step, "allocated", sequence.index, tuple(fresh), group=group))
         if pool.caching:
             self._keep(sequence, len(hits), tokens // size)
         self._count_rows(sequence, rows * size, rows * size)
-        looks = {(1 - sequence.shift) % size}
+        look = (1 - sequence.shift) % size
+        sequence.residues = (look,)
         if self._windowed:
-            looks |= {(window - sequence.shift) % size for window in pool.windows if window is not None}
-        sequence.residues = tuple(looks)
-        for look in looks:
-            self.due.setdefault(look, {})[sequence.index] = sequence
+            more = {(window - sequence.shift) % size for window in pool.windows if window is not None}
+            sequence.residues = (look, *(more - {look}))
+        for look in sequence.residues:
+            if look in self.due:
+                self.due[look][sequence.index] = sequence
+            else:
+                self.due[look] = {sequence.index: sequence}
         return True
 
     def grow(self, step: int, running: dict[int, _Sequence]) -> Sequence[_Sequence]:
@@ -639,7 +643,7 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
     finishing: dict[int, list[_Sequence]] = {}  # by step, in the order of admission
     tokens = 0  # KV tokens of the running requests
     room = True  # something may fit that did not fit when it was tried last
-    saturated = running_sum = token_sum = requested_sum = allocated_sum = internal_sum = 0
+    end = steps = peak = saturated = running_sum = token_sum = requested_sum = allocated_sum = internal_sum = 0
     windowed = isinstance(pool, Paged) and pool.windows != (None,)
     step, until_report = arrivals.step, _PROGRESS_EVERY
 
@@ -684,10 +688,10 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
         # The state of this step is what is measured; then requests leave.
         count = len(running)
         if count:
-            totals.steps += 1
-            totals.step = step + 1
-            if count > totals.peak_running:
-                totals.peak_running = count
+            steps += 1
+            end = step + 1
+            if count > peak:
+                peak = count
             if waiting:
                 saturated += 1
                 running_sum += count
@@ -715,7 +719,7 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
             while following not in finishing and following % block_tokens not in due and following < horizon:
                 following += 1
             between = following - step - 1
-            totals.steps += between
+            steps += between
             if waiting and between:
                 saturated += between
                 running_sum += count * between
@@ -730,7 +734,8 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
         until_report -= 1
         if log or not until_report or step == _NEVER:
             until_report = _PROGRESS_EVERY
-            totals.saturated_steps, totals.running_sum, totals.token_sum = saturated, running_sum, token_sum
+            totals.step, totals.steps, totals.saturated_steps, totals.peak_running = end, steps, saturated, peak
+            totals.running_sum, totals.token_sum = running_sum, token_sum
             totals.requested_sum, totals.allocated_sum = requested_sum, allocated_sum
             totals.internal_sum = internal_sum
             yield
