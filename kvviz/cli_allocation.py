@@ -21,7 +21,7 @@ from kvviz.allocation.simulate import (
     simulate,
     summarise,
 )
-from kvviz.allocation.workload import ARRIVALS, BUNDLED, TEACHING, Arrival, Trace, load_trace
+from kvviz.allocation.workload import ARRIVALS, BUNDLED, MOONCAKE_ID_TOKENS, TEACHING, Arrival, Trace, load_trace
 from kvviz.core.units import format_count
 from kvviz.text import Lang, Message, Text
 from kvviz.text import allocation as text
@@ -39,6 +39,7 @@ def add_arguments(command: argparse.ArgumentParser, name: str, lang: Lang) -> No
     command.add_argument("--trace", required=True, metavar="FILE", help=traces)
     if name == "prefix":
         command.add_argument("--capacity-blocks", required=True, metavar="N", help=text.CAPACITY_BLOCKS(lang))
+        command.add_argument("--block-tokens", metavar="N", help=text.ID_TOKENS(lang))
         command.add_argument("--order", choices=ORDERS, default="fwd", help=text.ORDER(lang))
         command.add_argument("--cache", choices=CACHED, default="prompt", help=text.CACHE(lang))
         return
@@ -103,8 +104,10 @@ def run_prefix(options: argparse.Namespace, lang: Lang, say: Callable[[str], Non
 
 
 def _prefix(trace: Trace, capacity: int | None, options: argparse.Namespace) -> HitRatios:
-    more = {} if trace.id_tokens is None else {"block_tokens": trace.id_tokens}
-    return replay_prefixes(trace.requests, capacity, order=options.order, cached=options.cache, **more)
+    size = trace.id_tokens or MOONCAKE_ID_TOKENS
+    if trace.id_tokens is None and options.block_tokens is not None:
+        size = _whole("--block-tokens", options.block_tokens, 1, MAX_BLOCK_TOKENS)
+    return replay_prefixes(trace.requests, capacity, order=options.order, cached=options.cache, block_tokens=size)
 
 
 def _ratios(ratios: HitRatios) -> Table:

@@ -101,8 +101,8 @@ def test_what_cannot_be_served_is_said(capsys: Capture, tmp_path: Path) -> None:
     path.write_text("prompt_tokens,output_tokens\n500,5\n5,0\n5,5\n", encoding="utf-8")
     code, out, _ = run(capsys, "simulate", "--trace", str(path), "--allocator", "paged", "--pool-tokens", "64")
     assert code == 0
-    assert "1 requests can never be admitted" in out
-    assert "1 requests have no prompt or ask for no output" in out
+    assert "do not fit into the empty pool: 1 (in the trace, number 1)" in out
+    assert "no prompt or ask for no output: 1." in out
     assert "there are no shares" in out
 
 

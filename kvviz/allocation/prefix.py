@@ -81,7 +81,7 @@ def replay_prefixes(
                 request_sum += 1
             else:
                 request_sum += hits * block_tokens / prompt
-            if forward:
+            if forward and limit:
                 there: Sequence[object] = ids[:hits]
                 if hits + len(missing) < len(ids):  # more is there, but nothing behind a gap is a hit
                     there = [one for one in ids if one in resident]
@@ -93,7 +93,7 @@ def replay_prefixes(
             end = (prompt + request.output_tokens) // block_tokens
             answer = [(counted, place) for place in range(prompt // block_tokens, end)]
             resident.update(dict.fromkeys(answer))
-        if not forward:  # back to front over all of them: the beginning of the prompt is dropped last
+        if limit and not forward:  # back to front over all of them: the beginning of the prompt is dropped last
             for block in chain(reversed(answer) if answers else (), reversed(ids)):
                 touch(block)
         if limit and len(resident) > limit:

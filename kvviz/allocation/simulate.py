@@ -716,8 +716,11 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
             following = max(following, arrivals.step)
         elif not (room and waiting):
             horizon = arrivals.step if log is not None or not waiting else _NEVER
-            while following not in finishing and following % block_tokens not in due and following < horizon:
-                following += 1
+            if due:
+                while following not in finishing and following % block_tokens not in due and following < horizon:
+                    following += 1
+            else:
+                following = min(min(finishing), horizon)
             between = following - step - 1
             steps += between
             if waiting and between:

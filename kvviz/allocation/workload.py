@@ -26,8 +26,8 @@ Arrival = Literal["saturated", "trace"]
 ARRIVALS: Final[tuple[Arrival, ...]] = ("saturated", "trace")
 
 MAX_REQUESTS: Final = 1_000_000
-MAX_TOKENS: Final = 1 << 31
-"""Of one request's prompt or output."""
+MAX_TOKENS: Final = 1 << 24
+"""Of one request's prompt or output: more than any model can read."""
 MAX_SECONDS: Final = 1e9
 MOONCAKE_ID_TOKENS: Final = 512
 VISITOR_TOKENS: Final = 20_000_000
@@ -310,13 +310,30 @@ class Generator:
     block_tokens: int = 16
     """Blocks the shared beginning is told in."""
 
+    def __post_init__(self) -> None:
+        """Refuse what no request could be made from."""
+        bounds = {
+            "requests": (1, 10 * MAX_REQUESTS),
+            "prompt_tokens": (1, MAX_TOKENS),
+            "output_tokens": (1, MAX_TOKENS),
+            "max_tokens": (2, 2 * MAX_TOKENS),
+            "shared_tokens": (0, self.max_tokens - 2),
+            "per_step": (0, 1000),
+            "block_tokens": (1, MAX_TOKENS),
+        }
+        for field, (low, high) in bounds.items():
+            value = getattr(self, field)
+            if not low <= value <= high:
+                values = {"field": field, "low": format_count(low), "high": format_count(high), "shown": value}
+                raise TraceError(Message(text.OUT_OF_BOUNDS, values))
+
     def __iter__(self) -> Iterator[Request]:
         """The requests, one at a time, always the same."""
         chance = random.Random(self.seed)  # noqa: S311 - a seed that repeats is the point
         shared = range(self.shared_tokens // self.block_tokens)
         arrival = 0.0
         for _ in range(self.requests):
-            room = max(2, self.max_tokens - self.shared_tokens)
+            room = self.max_tokens - self.shared_tokens
             prompt = min(room - 1, 1 + int(chance.expovariate(1 / self.prompt_tokens)))
             output = min(room - prompt, 1 + int(chance.expovariate(1 / self.output_tokens)))
             if self.per_step:

@@ -166,6 +166,10 @@ STEPS = Text(
     en="print every step, and with --json the events too", ja="ステップごとの行を出力（--json ではイベントも）"
 )
 CAPACITY_BLOCKS = Text(en="blocks the cache holds, or inf", ja="キャッシュに入るブロック数。無制限は inf")
+ID_TOKENS = Text(
+    en="tokens that an id stands for, where the trace does not say (default: 512)",
+    ja="1 つの ID が表すトークン数。トレースから分からない場合に使用（既定値: 512）",
+)
 ORDER = Text(
     en="fwd: the beginning of a prompt is dropped first; rev: its end, as engines do (default: fwd)",
     ja="fwd: プロンプトの先頭から捨てる。rev: 末尾から捨てる（エンジンと同じ。既定値: fwd）",
@@ -196,12 +200,12 @@ SERVED = Text(
     ja="{requests} 件を {steps} ステップで処理しました。同時に最大 {peak} 件、待ちがある間は平均 {mean} 件です。",
 )
 NEVER = Text(
-    en="{count} requests can never be admitted: they do not fit into the empty pool (lines {first}).",
-    ja="{count} 件は空のプールにも入らないため、開始できません（{first} 番目）。",
+    en="Never admitted, because they do not fit into the empty pool: {count} (in the trace, number {first}).",
+    ja="空のプールにも入らず、開始できないリクエスト: {count} 件（トレースの {first} 番目）。",
 )
 NOTHING_TO_DO = Text(
-    en="{count} requests have no prompt or ask for no output; they were left out.",
-    ja="{count} 件はプロンプトか出力が 0 トークンのため、除外しました。",
+    en="Left out, because they have no prompt or ask for no output: {count}.",
+    ja="プロンプトか出力が 0 トークンのため、除外したリクエスト: {count} 件。",
 )
 NEVER_WAITED = Text(
     en="No request ever had to wait after a step's admissions, so there are no shares: they are measured while some"

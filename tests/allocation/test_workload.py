@@ -196,3 +196,11 @@ def test_a_trace_written_out_is_read_back() -> None:
     rows = [{"arrival": 2, "prompt_len": 9, "output_len": 1, "hash_ids": []}]
     trace = read_trace(io.BytesIO(json.dumps({"requests": rows}).encode()), name="x")
     assert trace.arriving("trace", block_tokens=4) == [Request(prompt_tokens=9, output_tokens=1, arrival_step=2)]
+
+
+def test_a_generator_refuses_what_cannot_be() -> None:
+    fine = {"seed": 1, "requests": 5, "prompt_tokens": 10, "output_tokens": 10, "max_tokens": 100}
+    assert len(list(Generator(**fine))) == 5
+    for wrong in ({"requests": 0}, {"prompt_tokens": 0}, {"shared_tokens": 99}, {"per_step": -1}, {"max_tokens": 1}):
+        with pytest.raises(TraceError, match=next(iter(wrong)) if "max_tokens" not in wrong else "tokens"):
+            Generator(**{**fine, **wrong})
