@@ -4,15 +4,17 @@ import itertools
 import json
 import random
 import tracemalloc
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvviz.allocation.contiguous import PLACES, RESERVES, memory, power_of_two
-from kvviz.allocation.replay import events_json, replay
-from kvviz.allocation.simulate import Contiguous, Paged, Pool, PoolError, progress, simulate, summarise
+from kvviz.allocation.replay import LETTERS, events_json, replay
+from kvviz.allocation.simulate import NOBODY, Contiguous, Event, Paged, Pool, PoolError, progress, simulate, summarise
 from kvviz.allocation.workload import (
     TEACHING,
     TEACHING_BLOCK_TOKENS,
@@ -343,9 +345,29 @@ def test_the_compact_events_are_small_and_lose_nothing() -> None:
     assert events[-1].step > 290
     compact = list(events_json(events))
     assert len(json.dumps(compact, separators=(",", ":"))) < 150_000
+    assert list(read_back(compact)) == [replace(event, blocks=tuple(event.blocks)) for event in events]
 
-    def blocks(runs: list[int | list[int]]) -> list[int]:
-        return [b for run in runs for b in (range(run[0], run[0] + run[1]) if isinstance(run, list) else [run])]
 
-    allocated = [blocks(event[3]) for _, *of_step in compact for event in of_step if event[0] == "b"]
-    assert allocated == [list(event.blocks) for event in events if event.kind == "allocated"]
+KINDS = {letter: kind for kind, letter in LETTERS.items()}
+
+
+def read_back(compact: list[list[Any]]) -> Iterator[Event]:
+    """What a browser makes of the compact form."""
+    for step, *of_step in compact:
+        for letter, *rest in of_step:
+            kind = KINDS[letter]
+            if kind == "arrived":
+                yield Event(step, kind, rest[0], (), rest[1], rest[2])
+                continue
+            request, tokens, runs, group = (
+                (NOBODY, 0, rest[0], 0) if kind == "evicted" else (*rest, *(0, [], 0)[len(rest) - 1 :])
+            )
+            blocks = (range(run[0], run[0] + run[1]) if isinstance(run, list) else [run] for run in runs)
+            yield Event(step, kind, request, tuple(itertools.chain.from_iterable(blocks)), tokens, 0, group)
+
+
+@given(REQUESTS, POOLS)
+def test_a_browser_reads_the_same_events(asked: list[Request], pool: Pool) -> None:
+    events = list(simulate(asked, pool))
+    sent = json.loads(json.dumps(list(events_json(events))))
+    assert list(read_back(sent)) == [replace(event, blocks=tuple(event.blocks)) for event in events]
