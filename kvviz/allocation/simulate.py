@@ -30,6 +30,7 @@ _PROGRESS_EVERY: Final = 4096
 """Steps with something to do between two reports."""
 _NEVER: Final = maxsize
 NOBODY: Final = -1
+"""In the place of a request, where an event is no request's."""
 _NAMED: Final = 100
 """So many of the requests that can never be admitted are named; the others are counted."""
 
@@ -161,12 +162,14 @@ class Totals:
     token_events: int = 0
     """Tokens these requests generated."""
     peak_running: int = 0
+    """The most requests that ran in one step."""
     preemptions: int = 0
     recomputed_tokens: int = 0
     """Tokens whose cache was lost by preemptions."""
     evictions: int = 0
     """Blocks that lost their content to another request."""
     prompt_tokens_queried: int = 0
+    """Prompt tokens of the requests that were admitted."""
     prompt_tokens_hit: int = 0
     """Prompt tokens found in the cache when their request was admitted for the first time."""
     never_admissible: int = 0
@@ -176,6 +179,7 @@ class Totals:
     nothing_to_do: int = 0
     """Requests without a prompt or without a token to generate; nothing is served for them."""
     running_sum: int = 0
+    """Running requests, added up."""
     token_sum: int = 0
     """KV tokens of the running requests; shared ones as often as they are used."""
     requested_sum: int = 0
@@ -405,11 +409,7 @@ def fits_empty(request: Request, pool: Pool, empty: Ideal | FirstFit | Buddy | N
 
 def _blocks_of(tokens: int, pool: Paged) -> int:
     """Blocks a request with so many KV tokens holds, of all groups."""
-    return sum(_first_missing(tokens, pool) - _outside(tokens, window, pool) for window in pool.windows)
-
-
-def _first_missing(tokens: int, pool: Paged) -> int:
-    return -(-tokens // pool.block_tokens)
+    return sum(-(-tokens // pool.block_tokens) - _outside(tokens, window, pool) for window in pool.windows)
 
 
 def _outside(tokens: int, window: int | None, pool: Paged) -> int:

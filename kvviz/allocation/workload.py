@@ -30,7 +30,9 @@ MAX_TOKENS: Final = 1 << 24
 """Of one request's prompt or output: more than any model can read."""
 MAX_SECONDS: Final = 1e9
 MOONCAKE_ID_TOKENS: Final = 512
+"""What an id of a published Mooncake trace stands for."""
 VISITOR_TOKENS: Final = 20_000_000
+"""Of all requests that one visitor may have simulated: a few seconds in blocks of 16."""
 VISITOR_REQUESTS: Final = 100_000
 
 _FOLDER: Final = Path(__file__).parents[1] / "data" / "traces"
