@@ -12,22 +12,25 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import kvviz
 from kvviz import catalogue
+from kvviz.budgets import Budget
 from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
 from kvviz.core.units import format_bytes, format_count, format_exact
-from kvviz.engines import vllm
+from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.export import all_notes, sizing_json
 from kvviz.links import pack_config
+from kvviz.planning import engine_name
 from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_total_tokens, parse_value, shown
-from kvviz.sizing import Budget, Sizing, size
+from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang, Message, Text
 from kvviz.text import allocation as allocation_text
 from kvviz.text import catalogue as catalogue_text
@@ -207,8 +210,9 @@ def answer(options: dict[str, Any]) -> Sizing:
             values[field] = parse_value(field, written)
         except ScenarioError as error:
             problems.append(error)
-    if values.get("tp") and options.get("gpus") is None:  # one engine of that size, and no GPUs besides
-        values["gpus"] = values["tp"]
+    if options.get("gpus") is None:  # as many as the engines asked for are made of, and none besides
+        inside = ("tp", "pp") if values.get("attention_dp") == "on" and values.get("tp") else ("tp", "pp", "dp")
+        values["gpus"] = prod(values.get(ranks) or 1 for ranks in inside)
     given: catalogue.Loaded | None = None
     try:
         if options.get("config"):
@@ -306,7 +310,9 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
         if sizing.request_bytes is None:
             return text.NO_BUDGET(lang, tokens=tokens, content=content)
         counted = format_bytes(sizing.request_bytes)
-        return text.NO_BUDGET_COUNTED(lang, tokens=tokens, content=content, engine=_engine(), counted=counted)
+        return text.NO_BUDGET_COUNTED(
+            lang, tokens=tokens, content=content, engine=engine_name(sizing.scenario), counted=counted
+        )
     gpus = f"{scenario.gpus} × {budget.device.name}"
     if budget.available_bytes < 0:
         return text.NO_ROOM(lang, gpus=gpus, tokens=tokens, bytes=format_bytes(-budget.available_bytes))
@@ -325,7 +331,7 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
         held=format_count(sizing.max_sequences_held or 0),
         gpus=gpus,
         tokens=tokens,
-        engine=_engine(),
+        engine=engine_name(sizing.scenario),
         bytes=format_bytes(abs(sizing.short_bytes)),
     )
 
@@ -348,25 +354,31 @@ def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]
     yield text.CONTENT, format_bytes(sizing.content_bytes), note
     if plan is None or sizing.request_bytes is None:
         return
-    blocks = format_count(plan.request_blocks(sizing.tokens))
-    note = text.RESERVATION_NOTE(lang, engine=_engine(), blocks=blocks)
+    engine = engine_name(sizing.scenario)
+    note = text.COUNTED_NOTE(lang, engine=engine)
+    if isinstance(plan, VllmPlan):
+        blocks = format_count(plan.request_blocks(sizing.tokens))
+        note = text.RESERVATION_NOTE(lang, engine=engine, blocks=blocks)
     yield text.RESERVATION, format_bytes(sizing.request_bytes), note
     if sizing.held_bytes is not None:
         yield text.HELD, format_bytes(sizing.held_bytes), text.HELD_NOTE(lang)
     if sizing.budget is not None:
-        note = text.POOL_NOTE(lang, engine=_engine(), blocks=format_count(sizing.budget.pool_blocks))
+        note = text.ROOM_NOTE(lang, engine=engine)
+        if isinstance(plan, VllmPlan):
+            note = text.POOL_NOTE(lang, engine=engine, blocks=format_count(sizing.budget.pool_blocks))
         yield text.POOL, format_bytes(sizing.budget.pool_bytes), note
-        logged = {
-            "tokens": format_count(sizing.budget.kv_cache_size_tokens),
-            "length": format_count(sizing.budget.longest_tokens),
-            "concurrency": f"{sizing.budget.max_concurrency:.2f}",
-        }
-        yield text.LOG, "", text.LOG_LINE(lang, **logged)
+        if sizing.budget.max_concurrency is not None and sizing.budget.kv_cache_size_tokens is not None:
+            logged = {
+                "tokens": format_count(sizing.budget.kv_cache_size_tokens),
+                "length": format_count(sizing.budget.longest_tokens),
+                "concurrency": f"{sizing.budget.max_concurrency:.2f}",
+            }
+            yield text.LOG, "", text.LOG_LINE(lang, **logged)
 
 
 def _ledger(budget: Budget, scenario: Scenario, lang: Lang) -> Iterator[tuple[Text, str, str]]:
     yield text.DEVICE, format_bytes(budget.device_bytes), text.DEVICE_NOTE(lang)
-    outside = text.OUTSIDE_NOTE(lang, fraction=f"{scenario.memory_fraction:g}")
+    outside = text.OUTSIDE_NOTE(lang, fraction=f"{budget.memory_fraction or 1:g}")
     yield text.OUTSIDE, format_bytes(budget.outside_bytes), outside
     for label, term in (
         (text.WEIGHTS, budget.weights),
@@ -406,10 +418,6 @@ def _runs(letters: Sequence[str]) -> str:
     if len(set(letters)) == 1:
         return f"{len(letters)} × {letters[0]}"
     return f"{len(letters)}: {''.join(letters)}"
-
-
-def _engine() -> str:
-    return f"vLLM {vllm.VERSION}"
 
 
 def _flag(field: str) -> str:

@@ -1,65 +1,177 @@
-"""GPUs: memory as the driver reports it and bandwidth as the vendor states it, each with its source."""
+"""GPUs: memory as the driver reports it or the vendor names it, and bandwidth, each with its source."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from kvviz.core.errors import ScenarioError
-from kvviz.core.units import MIB
+from kvviz.core.units import GIB, MIB
+from kvviz.estimate import Basis, Estimate
 from kvviz.text import Message
-from kvviz.text import engine as text
+from kvviz.text import devices as text
+from kvviz.text import engine as engine_text
 
-Generation = Literal["turing", "ampere", "ada", "hopper", "blackwell", "blackwell-rtx", "cdna3"]
+Generation = Literal[
+    "volta", "turing", "ampere", "ada", "hopper", "blackwell", "blackwell-rtx",
+    "cdna2", "cdna3", "cdna4", "rdna3", "rdna4", "apple",
+]  # fmt: skip
+Kind = Literal["data-centre", "workstation", "consumer", "mig", "apple"]
+Maker = Literal["nvidia", "amd", "apple"]
 
-_FILE: Final = Path(__file__).parent / "data" / "devices.json"
+_DATA: Final = Path(__file__).parent / "data"
+_OFFERED: Final = _DATA / "devices.json"
+_MORE: Final = _DATA / "devices_more.json"
+_COMMON: Final = ("h100-80gb", "h200", "b200", "a100-80gb", "l40s", "rtx-5090", "rtx-4090", "mi300x")
+_SMALL_MAC: Final = 32 * GIB
+"""Up to here Metal's share is two thirds, above it three quarters (llama.cpp's recommendedMaxWorkingSetSize: 10.67 of
+16 GiB, 21.33 of 32, 27 of 36, 96 of 128)."""
+_H100_SEEN_GIB: Final = "79.18"
+"""The device total torch reports on an H100 80GB (start-up log of vLLM 0.11)."""
+_MI300X_SEEN_GIB: Final = "191.45"
+"""The same on an MI300X (https://github.com/vllm-project/vllm/issues/20069)."""
+_RADEON_HIDDEN: Final = GIB // 50
+"""23.98 of 24 GiB (https://github.com/vllm-project/vllm/issues/15018)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One model of GPU."""
+    """One model of GPU, or a slice of one."""
 
     id: str
     """The name used in links and on the command line."""
     name: str
     memory_bytes: int
-    """As the driver reports it (nvidia-smi, rocm-smi); CUDA itself can use some hundred MiB less."""
+    """As the driver reports it (nvidia-smi, rocm-smi) where that is known; see ``hidden_bytes`` for what it keeps."""
     memory_source: str
+    memory_basis: Literal["measured", "nominal"] = "measured"
+    """nominal: the vendor's figure, which no driver was seen to report."""
     bandwidth_bytes_per_s: int
     """Peak memory bandwidth."""
     bandwidth_source: str
     generation: Generation
     """Decides which attention and state kernels an engine picks; ``blackwell-rtx`` is compute capability 12."""
+    kind: Kind = "data-centre"
+    unified: bool = False
+    """One memory for the processor and the GPU."""
+
+    @property
+    def maker(self) -> Maker:
+        """Whose it is: which engines and builds run on it."""
+        if self.generation == "apple":
+            return "apple"
+        return "amd" if self.generation.startswith(("cdna", "rdna")) else "nvidia"
 
 
 @cache
 def devices() -> tuple[Device, ...]:
-    """Every known GPU, the common ones first."""
-    rows = json.loads(_FILE.read_text(encoding="utf-8"))
+    """The GPUs that are offered and suggested at once, the common ones first; ``every_device`` has the rest too."""
+    return _read(_OFFERED)
+
+
+@cache
+def every_device() -> tuple[Device, ...]:
+    """Every known GPU: the common ones, then the others that are offered, then the rest."""
+    known = {d.id: d for d in (*devices(), *_read(_MORE))}
+    return (*common(), *(d for d in known.values() if d.id not in _COMMON))
+
+
+@cache
+def common() -> tuple[Device, ...]:
+    """The eight asked for most."""
+    known = {d.id: d for d in devices()}
+    return tuple(known[name] for name in _COMMON)
+
+
+def device(device_id: str) -> Device:
+    """The GPU with this id; a ScenarioError that lists the offered ones where there is none."""
+    found = _by_id().get(device_id)
+    if found is None:
+        ids = ", ".join(d.id for d in devices())
+        raise ScenarioError(Message(engine_text.UNKNOWN_GPU, {"gpu": repr(device_id), "ids": ids}), field="gpu")
+    return found
+
+
+def search(query: str) -> tuple[Device, ...]:
+    """GPUs whose name has all words of the query, the best matches first: ``4090``, ``a100 80``, ``m3 ultra``, ``mig``.
+
+    Blanks and hyphens do not matter. Nothing asked: all, the common ones first.
+    """
+    words = [w for word in query.lower().split() if (w := _plain(word))]
+    found = [d for d in every_device() if all(word in _searched(d) for word in words)]
+    asked = _plain(query)
+    return tuple(sorted(found, key=lambda d: (asked != _plain(d.id), not _begins(d, words), d.kind == "mig")))
+
+
+def hidden_bytes(gpu: Device) -> Estimate:
+    """What of the reported memory a program cannot use: the driver's own share, or what Metal keeps back."""
+    if gpu.generation == "apple":
+        # Thirds rounded up: never more than Metal allows.
+        kept = -(-gpu.memory_bytes // (3 if gpu.memory_bytes <= _SMALL_MAC else 4))
+        percent = 67 if gpu.memory_bytes <= _SMALL_MAC else 75
+        return _estimate(kept, "assumed", Message(text.METAL_SHARE, {"percent": percent}))
+    if gpu.unified:
+        return _estimate(0, "assumed", Message(text.SHARED))
+    if gpu.maker == "amd":
+        if gpu.generation.startswith("rdna"):
+            return _estimate(_RADEON_HIDDEN, "assumed", Message(text.HIDDEN_RADEON))
+        return _as_on(gpu, "mi300x", _MI300X_SEEN_GIB)
+    return _as_on(gpu, "h100-80gb", _H100_SEEN_GIB)
+
+
+def usable_bytes(gpu: Device) -> Estimate:
+    """What a program can use at most: the reported memory less ``hidden_bytes``."""
+    hidden = hidden_bytes(gpu)
+    return Estimate(value_bytes=gpu.memory_bytes - hidden.value_bytes, basis=hidden.basis, source=hidden.source)
+
+
+def _as_on(gpu: Device, like: str, seen_gib: str) -> Estimate:
+    there = device(like)
+    hidden = there.memory_bytes - round(float(seen_gib) * GIB)
+    if gpu.id == like:
+        return _estimate(hidden, "measured", Message(text.HIDDEN_MEASURED, {"seen": seen_gib}))
+    return _estimate(hidden, "assumed", Message(text.HIDDEN_LIKE, {"like": there.name}))
+
+
+def _estimate(count: int, basis: Basis, source: Message) -> Estimate:
+    return Estimate(value_bytes=count, basis=basis, source=source)
+
+
+def _read(file: Path) -> tuple[Device, ...]:
+    rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     return tuple(
         Device(
             id=row["id"],
             name=row["name"],
             memory_bytes=row["memory_mib"] * MIB,
             memory_source=row["memory_source"],
+            memory_basis=row.get("memory_basis", "measured"),
             bandwidth_bytes_per_s=row["bandwidth_gb_per_s"] * 10**9,
             bandwidth_source=row["bandwidth_source"],
             generation=row["generation"],
+            kind=row.get("kind", "data-centre"),
+            unified=row.get("unified", False),
         )
         for row in rows
     )
 
 
-def device(device_id: str) -> Device:
-    """The GPU with this id; a ScenarioError that lists them where there is none."""
-    found = _by_id().get(device_id)
-    if found is None:
-        ids = ", ".join(_by_id())
-        raise ScenarioError(Message(text.UNKNOWN_GPU, {"gpu": repr(device_id), "ids": ids}), field="gpu")
-    return found
-
-
 @cache
 def _by_id() -> dict[str, Device]:
-    return {d.id: d for d in devices()}
+    return {d.id: d for d in every_device()}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]", "", name.lower())
+
+
+def _searched(gpu: Device) -> str:
+    return f"{_plain(gpu.name)} {_plain(gpu.id)} {gpu.generation} {gpu.maker} {gpu.kind}"
+
+
+def _begins(gpu: Device, words: list[str]) -> bool:
+    """Whether every word asked for is a whole word of the name."""
+    own = {_plain(word) for word in re.split(r"[ \-]", gpu.name.lower())}
+    return set(words) <= own

@@ -9,6 +9,17 @@ Basis = Literal["exact", "measured", "assumed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """What weights consist of, in whatever type they are stored."""
+
+    total: int
+    linear: int | None
+    """Those of linear layers, which quantised builds store in fewer bits; None where that is not known."""
+    quantised: bool
+    """Whether they are published in such a build, so that any other type is another checkpoint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """Bytes with the basis they rest on."""
 
@@ -16,3 +27,5 @@ class Estimate:
     basis: Basis
     source: Message
     """Where it comes from, in words a reader can check; names the error of a fit."""
+    parameters: Parameters | None = None
+    """Of weights as stored, where it is known: what another type would take follows from it."""

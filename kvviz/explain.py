@@ -1,11 +1,13 @@
 """The working behind an answer: which layers contribute what, by which formula. Pure; the page and exports show it."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import assert_never
+from typing import Final, assert_never
 
+from kvviz.budgets import Budget
 from kvviz.core.cache import (
     STATE_VALUE_BYTES,
     ChunkedAttention,
@@ -23,6 +25,12 @@ from kvviz.core.cache import (
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.units import format_bytes, format_exact
 from kvviz.engines import vllm
+from kvviz.engines.llama_cpp import LlamaCppPlan
+from kvviz.engines.sglang import SglangPlan
+from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
+from kvviz.engines.transformers import TransformersPlan
+from kvviz.engines.vllm import VllmPlan
+from kvviz.planning import Plan, engine_name, split_of
 from kvviz.sizing import Sizing
 from kvviz.text import Message, Text
 from kvviz.text import explain as text
@@ -57,31 +65,51 @@ def lines(sizing: Sizing) -> tuple[Line, ...]:
     return tuple(made)
 
 
-def three_numbers(sizing: Sizing, engine: str) -> tuple[tuple[Text, int, Message], ...]:
+def three_numbers(sizing: Sizing) -> tuple[tuple[Text, int, Message], ...]:
     """Content, reservation, held and pool, each in bytes with a sentence that says what it is."""
-    values: dict[str, object] = {"engine": engine, "tokens": f"{sizing.tokens:,}"}
+    values: dict[str, object] = {"engine": engine_name(sizing.scenario), "tokens": f"{sizing.tokens:,}"}
     rows = [(text.CONTENT, sizing.content_bytes, Message(text.CONTENT_WHY, values))]
     plan = sizing.plan
     if plan is not None and sizing.request_bytes is not None and sizing.held_bytes is not None:
-        by_group = [g.request_blocks(sizing.tokens, plan.in_flight_tokens) for g in plan.groups]
-        total = f"{sum(by_group):,}"
-        blocks = {
-            "blocks": total if len(by_group) == 1 else f"{' + '.join(f'{n:,}' for n in by_group)} = {total}",
-            "block_bytes": format_bytes(plan.pool_block_bytes),
-        }
-        reservation = text.RESERVATION_WHY if len(by_group) == 1 else text.RESERVATION_WHY_GROUPS
-        rows.append((text.RESERVATION, sizing.request_bytes, Message(reservation, {**values, **blocks})))
+        why = (
+            _blocks_of(plan, sizing.tokens, values) if isinstance(plan, VllmPlan) else Message(_WHY[type(plan)], values)
+        )
+        rows.append((text.RESERVATION, sizing.request_bytes, why))
         rows.append((text.HELD, sizing.held_bytes, Message(text.HELD_WHY, values)))
     if sizing.budget is not None:
-        pool = {"blocks": f"{sizing.budget.pool_blocks:,}"}
-        rows.append((text.POOL, sizing.budget.pool_bytes, Message(text.POOL_WHY, {**values, **pool})))
+        why = Message(text.POOL_ROOM_WHY, values)
+        if isinstance(plan, VllmPlan):
+            why = Message(text.POOL_WHY, {**values, "blocks": f"{sizing.budget.pool_blocks:,}"})
+        rows.append((text.POOL, sizing.budget.pool_bytes, why))
     return tuple(rows)
+
+
+def _blocks_of(plan: VllmPlan, tokens: int, values: dict[str, object]) -> Message:
+    by_group = [g.request_blocks(tokens, plan.in_flight_tokens) for g in plan.groups]
+    total = f"{sum(by_group):,}"
+    blocks = {
+        "blocks": total if len(by_group) == 1 else f"{' + '.join(f'{n:,}' for n in by_group)} = {total}",
+        "block_bytes": format_bytes(plan.pool_block_bytes),
+    }
+    return Message(text.RESERVATION_WHY if len(by_group) == 1 else text.RESERVATION_WHY_GROUPS, {**values, **blocks})
+
+
+_WHY: Final[Mapping[type, Text]] = {
+    SglangPlan: text.RESERVATION_SGLANG,
+    TensorRtLlmPlan: text.RESERVATION_TENSORRT_LLM,
+    LlamaCppPlan: text.RESERVATION_LLAMA_CPP,
+    TransformersPlan: text.RESERVATION_TRANSFORMERS,
+}
 
 
 def differences(sizing: Sizing) -> tuple[Message, ...]:
     """Why the reservation is not the content, as far as this model and setting go."""
     plan = sizing.plan
     if plan is None:
+        return ()
+    if not isinstance(plan, VllmPlan):
+        if (tp := split_of(plan)) > 1:
+            return (_split({cache for layer in sizing.architecture.layers for cache in layer}, tp),)
         return ()
     caches = set(vllm.stored_caches(sizing.architecture))
     kinds = {type(cache) for cache in caches}
@@ -227,7 +255,10 @@ def workings(sizing: Sizing) -> Workings | None:
     plan, budget = sizing.plan, sizing.budget
     if plan is None or budget is None or sizing.request_bytes is None or sizing.lacking_bytes is None:
         return None
-    request, shared, block = plan.request_blocks(sizing.tokens), sizing.shared_blocks, plan.pool_block_bytes
+    if not isinstance(plan, VllmPlan):
+        return _workings_in_bytes(sizing, plan, budget)
+    request, shared = plan.request_blocks(sizing.tokens), plan.shared_blocks(sizing.shared_tokens)
+    block = plan.pool_block_bytes
     free = f"{budget.usable_blocks:,}"
     each = f"{request:,}"
     if shared:
@@ -243,4 +274,23 @@ def workings(sizing: Sizing) -> Workings | None:
         at_once=f"{sizing.engines:,} × {fit}" if sizing.engines > 1 else fit,
         per_request=f"{request:,} × {format_bytes(block)}",
         lacking=f"{need} − {format_bytes(budget.usable_bytes)}{missing}",
+    )
+
+
+def _workings_in_bytes(sizing: Sizing, plan: Plan, budget: Budget) -> Workings:
+    """Where the pool has no blocks: what one engine's requests need, and the most for which there is room."""
+    tokens, shared = sizing.tokens, sizing.shared_tokens
+    fit = (sizing.max_sequences_counted or 0) // sizing.engines
+    room, of_one = format_bytes(budget.usable_bytes), -(-sizing.scenario.requests // sizing.engines)
+
+    def need(requests: int) -> str:
+        return f"{requests:,} → {format_bytes(plan.need_bytes(requests, tokens, shared))}"
+
+    over = max(0, -budget.available_bytes)
+    missing = f" + {format_bytes(over)}" if over else ""
+    most = f"{need(fit)} ≤ {room} < {need(fit + 1)}"
+    return Workings(
+        at_once=f"{sizing.engines:,} × {fit:,}: {most}" if sizing.engines > 1 else most,
+        per_request=need(1),
+        lacking=f"{format_bytes(plan.need_bytes(of_one, tokens, shared))} − {room}{missing}",
     )

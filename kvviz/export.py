@@ -13,21 +13,23 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, url
 
 import kvviz
 from kvviz import explain
+from kvviz.budgets import Budget
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.cache import letter
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.devices import device
-from kvviz.engines import vllm
+from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
-from kvviz.scenario import DEFAULTS, FIELDS, Scenario, Value, to_json
-from kvviz.sizing import Budget, Sizing
+from kvviz.planning import step_tokens, version_of
+from kvviz.scenario import DEFAULTS, ENGINES, ENGINES_WITH, FIELDS, Scenario, Value, to_json
+from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message
 from kvviz.text import charts as parts
 from kvviz.text import explain as why
 from kvviz.text import export as text
 from kvviz.text import sizing as labels
-from kvviz.verdict import ENGINE, one_line, short_name
+from kvviz.verdict import one_line, short_name
 
 Json = Mapping[str, object]
 Row = Mapping[str, object]
@@ -100,11 +102,11 @@ def _engine(sizing: Sizing) -> Json | None:
         return None
     return {
         "name": sizing.scenario.engine,
-        "version": vllm.VERSION,
-        "block_tokens": plan.block_tokens,
-        "pool_block_bytes": plan.pool_block_bytes,
+        "version": version_of(sizing.scenario),
+        "block_tokens": step_tokens(plan),
+        "pool_block_bytes": plan.pool_block_bytes if isinstance(plan, VllmPlan) else None,
         "request_bytes": plan.request_bytes(sizing.tokens),
-        "request_bytes_windows_ignored": plan.request_bytes_windows_ignored(sizing.tokens),
+        "request_bytes_windows_ignored": sizing.request_bytes_windows_ignored,
         "per_gpu_request_bytes": list(plan.per_gpu_request_bytes(sizing.tokens)),
     }
 
@@ -126,7 +128,7 @@ def _budget(budget: Budget, lang: Lang) -> Json:
         "activations_bytes": budget.activations.value_bytes,
         "overhead_bytes": budget.graphs.value_bytes + budget.non_torch.value_bytes,
         "pool_bytes": budget.pool_bytes,
-        "pool_blocks": budget.pool_blocks,
+        "pool_blocks": budget.pool_blocks if budget.unit_bytes > 1 else None,
         "max_concurrency": budget.max_concurrency,
         "kv_cache_size_tokens": budget.kv_cache_size_tokens,
         "basis": {name: _estimate(term, lang) for name, term in terms.items()},
@@ -162,7 +164,7 @@ def csv_text(sizing: Sizing, lang: Lang, *, tables: Mapping[str, Sequence[Row]])
             parts.GIB(lang): round(count / GIB, 3),
             parts.SOURCE(lang): meaning(lang),
         }
-        for title, count, meaning in explain.three_numbers(sizing, ENGINE)
+        for title, count, meaning in explain.three_numbers(sizing)
     ]
     rows += [{table: title, **row} for title, of_chart in tables.items() for row in of_chart]
     headings = list(dict.fromkeys(heading for row in rows for heading in row))
@@ -175,19 +177,20 @@ def csv_text(sizing: Sizing, lang: Lang, *, tables: Mapping[str, Sequence[Row]])
 
 def _settings(sizing: Sizing, lang: Lang) -> Iterator[tuple[str, object]]:
     yield text.ANSWER(lang), one_line(sizing, lang)
-    for name in _settings_in_use(sizing.scenario):
+    for name in settings_in_use(sizing.scenario):
         value = getattr(sizing.scenario, name)
         yield _label(name, lang), labels.AUTO(lang) if value is None else value
     yield text.MODEL_REVISION(lang), sizing.scenario.revision
     yield text.VERSION(lang), kvviz.__version__
 
 
-def _settings_in_use(scenario: Scenario) -> Iterator[str]:
+def settings_in_use(scenario: Scenario) -> Iterator[str]:
     """The settings that the answer depends on."""
     for name in FIELDS:
         idle = name in _IDLE_WITHOUT and not getattr(scenario, _IDLE_WITHOUT[name])
         replaced = name == "sequences" and scenario.users is not None
-        if name not in _NOT_SETTINGS and not idle and not replaced:
+        other_engines = scenario.engine not in ENGINES_WITH.get(name, ENGINES)
+        if name not in _NOT_SETTINGS and not idle and not replaced and not other_engines:
             yield name
 
 
@@ -235,7 +238,7 @@ def _scenario(sizing: Sizing, lang: Lang) -> tuple[str, str]:
     """What was asked, each setting marked; then those nobody changed, which a later version may set otherwise."""
     scenario, budget = sizing.scenario, sizing.budget
     rows, rest = [], []
-    for name in _settings_in_use(scenario):
+    for name in settings_in_use(scenario):
         value = getattr(scenario, name)
         changed = value != DEFAULTS[name]
         shown = _code(value) if isinstance(value, str) else _value(value, lang)
@@ -278,7 +281,7 @@ def _formulas(sizing: Sizing, lang: Lang) -> str:
 def _three_numbers(sizing: Sizing, lang: Lang) -> str:
     rows = [
         (title(lang), _escaped(meaning(lang)), format_bytes(count), format_count(count))
-        for title, count, meaning in explain.three_numbers(sizing, ENGINE)
+        for title, count, meaning in explain.three_numbers(sizing)
     ]
     headings = (why.COLUMN_WHAT, why.COLUMN_MEANING, why.COLUMN_SIZE, why.COLUMN_BYTES)
     return _table([heading(lang) for heading in headings], rows, numbers=2)
@@ -293,7 +296,7 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
         (parts.NON_TORCH, budget.non_torch),
     )
     derived = "exact" if all(term.basis == "exact" for _, term in terms) else "estimated"
-    outside = {"total": format_bytes(budget.device_bytes), "fraction": f"{sizing.scenario.memory_fraction:g}"}
+    outside = {"total": format_bytes(budget.device_bytes), "fraction": f"{budget.memory_fraction or 1:g}"}
     listed: list[tuple[str, int, str, str]] = [
         (text.DEVICE(lang), budget.device_bytes, "exact", budget.device.memory_source),
         (parts.OUTSIDE(lang), budget.outside_bytes, "exact", parts.OUTSIDE_SOURCE(lang, **outside)),

@@ -2,14 +2,26 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import Final
 
-from kvviz.core.units import format_count
-from kvviz.estimate import Estimate
+from kvviz.core.architecture import Architecture, read_config
+from kvviz.core.cache import (
+    ChunkedAttention,
+    CrossAttention,
+    FullAttention,
+    LatentAttention,
+    RecurrentState,
+    SlidingWindow,
+)
+from kvviz.core.errors import KvvizError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.estimate import Estimate, Parameters
 from kvviz.text import Message
 from kvviz.text import hub as text
+from kvviz.text import weights as weights_text
 
 _TENSOR_BITS: Final = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
@@ -19,10 +31,97 @@ _INDEX: Final = "model.safetensors.index.json"
 _FILE = re.compile(r"(?P<stem>[^/]+?)(?:-\d{1,9}-of-(?P<shards>\d{1,9}))?\.safetensors", re.ASCII)
 _NOT_LOADED: Final = ("consolidated", "adapter")
 """Beginnings of files that lie beside the weights: the same again in the maker's own format, and adapters."""
+_PARTS: Final = ("text_config", "language_config", "llm_config", "thinker_config")
+"""Where a multimodal file keeps its language model."""
+_FULL: Final = frozenset({"F16", "BF16", "F32"})
+_FP8: Final = frozenset({"F8_E4M3", "F8_E5M2"})
+_NARROWEST_BITS: Final = {False: 8, True: 2}
+"""Bits a weight takes at least, by whether the config says that the build is quantised: some are without saying so."""
 
 
 def stored_weights(info: Mapping[str, object], config: Mapping[str, object]) -> Estimate | Message:
     """All weights of a model whose description (with file sizes) is ``info``; a Message says why there is no number.
+
+    Where they are less than a model of this ``config`` can have, the files are something else, or not all there.
+    """
+    found = _listed(info, config)
+    if isinstance(found, Message):
+        return found
+    try:
+        architecture = read_config(dict(config))
+    except KvvizError:
+        return found
+    least = least_parameters(architecture, config) * _NARROWEST_BITS[_is_quantised(config)] // 8
+    if found.value_bytes < least:
+        values = {"size": format_bytes(found.value_bytes), "least": format_bytes(least)}
+        return Message(weights_text.IMPLAUSIBLE, values)
+    return (
+        replace(found, parameters=_parameters(_tensors(info), architecture, config))
+        if found.basis == "exact"
+        else found
+    )
+
+
+def least_parameters(architecture: Architecture, config: Mapping[str, object]) -> int:
+    """Fewer than any model of such layers has: two matrices of each MLP, what attention projects, nothing else.
+
+    Not every layer has experts, and layers beside recurrent ones need have no MLP.
+    """
+    hidden, heads = architecture.hidden_size or 0, architecture.attention_heads or 0
+    caches = [cache for layer in architecture.layers for cache in layer]
+    attention = 0
+    for cache in caches:
+        match cache:
+            case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
+                attention += hidden * (heads + cache.kv_heads) * (cache.key_dim + cache.value_dim)
+            case LatentAttention():
+                attention += hidden * cache.latent_dim
+            case _:
+                pass
+    experts = _whole(config, "num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts")
+    width = _whole(config, "intermediate_size")
+    if experts:
+        width = experts * _whole(config, "moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size") // 2
+    if any(isinstance(cache, RecurrentState) for cache in caches):
+        width //= 4
+    return attention + 2 * hidden * width * len(architecture.layers)
+
+
+def _whole(config: Mapping[str, object], *names: str) -> int:
+    """The first of ``names`` that is a positive whole number, the language part's first; 0 where none is."""
+    parts = [part for name in _PARTS if isinstance(part := config.get(name), dict)]
+    values = (part.get(name) for part in (*parts, config) for name in names)
+    return next((v for v in values if isinstance(v, int) and not isinstance(v, bool) and v > 0), 0)
+
+
+def _parameters(
+    tensors: Mapping[str, int], architecture: Architecture, config: Mapping[str, object]
+) -> Parameters | None:
+    """None where values are packed, so that their number is not that of the parameters."""
+    if not tensors.keys() <= _FULL | _FP8:
+        return None
+    total, in_fp8 = sum(tensors.values()), sum(tensors.get(dtype, 0) for dtype in _FP8)
+    if in_fp8:  # the few scales are counted with the rest
+        return Parameters(total=total, linear=in_fp8, quantised=True)
+    return Parameters(total=total, linear=_linear(total, architecture, config), quantised=False)
+
+
+def _linear(total: int, architecture: Architecture, config: Mapping[str, object]) -> int | None:
+    """All but the embeddings and the head, where the file says whether those are one; norms and the like are few.
+
+    None, too, where a file gives every layer embeddings of its own.
+    """
+    inner = next((part for name in _PARTS if isinstance(part := config.get(name), dict)), config)
+    tied = config.get("tie_word_embeddings", inner.get("tie_word_embeddings"))
+    table = (architecture.vocab_size or 0) * (architecture.hidden_size or 0)
+    if not isinstance(tied, bool) or not table or inner.get("hidden_size_per_layer_input"):
+        return None
+    linear = total - table * (1 if tied else 2)
+    return linear if linear > 0 else None
+
+
+def _listed(info: Mapping[str, object], config: Mapping[str, object]) -> Estimate | Message:
+    """What the Hub lists.
 
     Two sources check each other. The Hub counts the tensors by type, exactly; but for some packed (quantised) models it
     counts the parameters before packing, which is many times the files. Then the files are right, and off by their

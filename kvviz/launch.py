@@ -1,18 +1,24 @@
-"""A sizing -> the ``vllm serve`` command that starts it, and what to know before running it."""
+"""A sizing -> the command that starts its engine so, and what to know before running it."""
 
 import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, assert_never
 
 from kvviz.core.units import format_count
-from kvviz.engines import vllm
-from kvviz.scenario import DEFAULTS
+from kvviz.engines import llama_cpp, sglang, tensorrt_llm, transformers, vllm
+from kvviz.engines.llama_cpp import LlamaCppPlan
+from kvviz.engines.sglang import SglangPlan
+from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
+from kvviz.engines.transformers import TransformersPlan
+from kvviz.engines.vllm import VllmPlan
+from kvviz.planning import generation_of
 from kvviz.sizing import Sizing
 from kvviz.text import Message
 from kvviz.text import launch as text
 
+GGUF: Final = "./your-model.gguf"
 PLACEHOLDER: Final = "./your-model"
 """Stands for a model of which only the config is known."""
 
@@ -27,14 +33,46 @@ class Launch:
     """How to start it."""
 
     command: str
-    """One line for a POSIX shell, quoted; the same for every engine."""
+    """One line for a POSIX shell, quoted, the same for every engine side by side; of Transformers a program."""
+    language: Literal["bash", "python"] = "bash"
+    file: str = ""
+    """Text of a file that the command reads; empty: none."""
     notes: tuple[Message, ...]
     """What to change or know first."""
 
 
 def launch(sizing: Sizing) -> Launch | None:
     """None for a model that the engine does not run."""
-    return None if sizing.plan is None else Launch(command=vllm_command(sizing), notes=_notes(sizing))
+    plan, scenario = sizing.plan, sizing.scenario
+    model = PLACEHOLDER if _only_config(sizing) else scenario.model
+    longest, requests = scenario.max_model_len or sizing.tokens, -(-scenario.requests // sizing.engines)
+    match plan:
+        case None:
+            return None
+        case VllmPlan():
+            return Launch(command=vllm_command(sizing), notes=(*_first_notes(sizing), *_vllm_notes(sizing)))
+        case SglangPlan():
+            words = sglang.launch(
+                plan,
+                model=model,
+                context_tokens=longest,
+                memory_fraction=scenario.memory_fraction,
+                default_page=sglang.default_page_tokens(sizing.architecture, _generation(sizing)),
+            )
+            return Launch(command=shlex.join(words), notes=_first_notes(sizing))
+        case TensorRtLlmPlan():
+            fraction = tensorrt_llm.DEFAULT_FRACTION if scenario.memory_fraction is None else scenario.memory_fraction
+            words, file = tensorrt_llm.launch(plan, model=model, requests=requests, tokens=longest, fraction=fraction)
+            return Launch(command=shlex.join(words), file=file, notes=_first_notes(sizing))
+        case LlamaCppPlan():
+            words = llama_cpp.launch(plan, model=GGUF, requests=requests, tokens=longest)
+            notes = (Message(text.GGUF, {"path": GGUF}), *_first_notes(sizing, config=False))
+            return Launch(command=shlex.join(words), notes=notes)
+        case TransformersPlan():
+            program = transformers.launch(plan, model=model, max_new_tokens=scenario.output)
+            return Launch(command=program, language="python", notes=_first_notes(sizing))
+        case _:
+            assert_never(plan)
 
 
 def vllm_command(sizing: Sizing) -> str:
@@ -48,10 +86,18 @@ def vllm_command(sizing: Sizing) -> str:
     if _COMMIT.fullmatch(scenario.revision):
         flag("--revision", scenario.revision)
     flag("--max-model-len", scenario.max_model_len or sizing.tokens)
-    if scenario.memory_fraction != DEFAULTS["memory_fraction"]:
+    if scenario.memory_fraction is not None:
         flag("--gpu-memory-utilization", scenario.memory_fraction)
-    if plan is not None and plan.tp > 1:
-        flag("--tensor-parallel-size", plan.tp)
+    if isinstance(plan, VllmPlan):
+        for name, ranks in (
+            ("--tensor-parallel-size", plan.tp),
+            ("--pipeline-parallel-size", plan.pp),
+            ("--decode-context-parallel-size", plan.dcp),
+        ):
+            if ranks > 1:
+                flag(name, ranks)
+    if any(note.code == "expert-parallel" for note in sizing.notes):
+        arguments.append("--enable-expert-parallel")
     if scenario.kv_dtype == "fp32":
         flag("--dtype", "float32")
     elif scenario.kv_dtype != "auto":
@@ -64,14 +110,22 @@ def vllm_command(sizing: Sizing) -> str:
         arguments.append("--no-async-scheduling")
     if sequences := _max_num_seqs(sizing):
         flag("--max-num-seqs", sequences)
+    if scenario.prefix_caching == "off":
+        arguments.append("--no-enable-prefix-caching")
+    if scenario.full_windows == "on":
+        arguments.append("--disable-hybrid-kv-cache-manager")
     return shlex.join(arguments)
 
 
-def _notes(sizing: Sizing) -> tuple[Message, ...]:
-    """What comes first must be changed in the command; the rest is to be known."""
+def _generation(sizing: Sizing) -> str:
+    return generation_of(sizing.budget.device if sizing.budget else None)
+
+
+def _first_notes(sizing: Sizing, *, config: bool = True) -> tuple[Message, ...]:
+    """What must be changed in the command, whichever engine it starts."""
     scenario, plan, budget = sizing.scenario, sizing.plan, sizing.budget
     notes: list[Message] = []
-    if _only_config(sizing):
+    if config and _only_config(sizing):
         notes.append(Message(text.PLACEHOLDER, {"path": PLACEHOLDER}))
     if scenario.weights_gib is not None:
         notes.append(Message(text.TYPED_WEIGHTS))
@@ -79,10 +133,17 @@ def _notes(sizing: Sizing) -> tuple[Message, ...]:
         notes.append(Message(text.OTHER_WEIGHTS, {"dtype": scenario.weight_dtype}))
     if sizing.engines > 1 and plan is not None:
         amd = budget is not None and budget.device.generation == "cdna3"
-        values = {"engines": format_count(sizing.engines), "tp": plan.tp}
+        values = {"engines": format_count(sizing.engines), "tp": plan.gpus}
         notes.append(Message(text.EACH_ENGINE_AMD if amd else text.EACH_ENGINE, values))
     if sizing.starts is False:
         notes.append(Message(text.NO_START))
+    return tuple(notes)
+
+
+def _vllm_notes(sizing: Sizing) -> tuple[Message, ...]:
+    """What is to be known."""
+    scenario, budget = sizing.scenario, sizing.budget
+    notes: list[Message] = []
     longest, maximum = scenario.max_model_len or sizing.tokens, sizing.architecture.max_context_tokens
     if maximum is not None and longest > maximum:
         values = {"tokens": format_count(longest), "maximum": format_count(maximum)}
@@ -91,7 +152,7 @@ def _notes(sizing: Sizing) -> tuple[Message, ...]:
         default = format_count(vllm.default_batched_sequences(budget.device))
         notes.append(Message(text.MORE_SEQUENCES, {"default": default}))
     batched = _batched_tokens(sizing)
-    if scenario.in_flight_tokens not in (None, batched, vllm.CONCURRENT_BATCHES * (batched or 0)):
+    if scenario.in_flight_tokens not in (None, batched, vllm.concurrent_batches(scenario.pp) * (batched or 0)):
         notes.append(Message(text.IN_FLIGHT))
     if scenario.kv_dtype == "fp32":
         notes.append(Message(text.FP32_CACHE))

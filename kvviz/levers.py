@@ -29,10 +29,16 @@ from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import device, devices
 from kvviz.engines import vllm
+from kvviz.engines.llama_cpp import LlamaCppPlan
+from kvviz.engines.sglang import SglangPlan
+from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
+from kvviz.engines.transformers import TransformersPlan
+from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
+from kvviz.planning import full_dtype, split_of, tp_sizes
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
-from kvviz.text import Message
+from kvviz.text import Message, Text
 from kvviz.text import levers as text
 
 Code = Literal[
@@ -74,8 +80,6 @@ _SAME_WEIGHTS: Final = 50
 _NOTABLY_MORE: Final = 1.05
 """The same memory differs by a few hundred MiB from one product to the next."""
 _HEAD_DIVISORS: Final = (2, 8)
-_ASSUMED_GENERATION: Final = "hopper"
-"""Where no GPU is chosen."""
 
 Weigh = Callable[[Scenario], Estimate | None]
 """The weights of a scenario's whole model; None, or a KvvizError, where nobody knows them."""
@@ -202,6 +206,13 @@ class _Bench:
         except KvvizError:
             return None
 
+    def more_engines(self, gpus: int) -> Sizing | None:
+        """The answer with more engines of the size asked for."""
+        plan = self.asked.plan
+        if isinstance(plan, VllmPlan | SglangPlan | TensorRtLlmPlan):
+            return self.changed(gpus=gpus, tp=plan.tp, dp=None if self.scenario.dp is None else gpus // plan.gpus)
+        return None if plan is None else self.changed(gpus=gpus, dp=gpus // plan.gpus)
+
     def on_gpu(self, gpu: str, **changes: int | None) -> Sizing | None:
         """The answer on another GPU."""
         return self.changed(gpu=gpu, **changes)
@@ -236,7 +247,7 @@ def _max_model_len(bench: _Bench) -> Iterator[Lever]:
 
 def _batched_tokens(bench: _Bench) -> Iterator[Lever]:
     gpu, plan = bench.scenario.gpu, bench.asked.plan
-    if not gpu or plan is None:
+    if not gpu or not isinstance(plan, VllmPlan):
         return
     current = bench.scenario.batched_tokens or vllm.default_batched_tokens(device(gpu))
     # Blocks larger than a step, as hybrids have, would have no step that fills them.
@@ -247,7 +258,10 @@ def _batched_tokens(bench: _Bench) -> Iterator[Lever]:
 
 
 def _memory_fraction(bench: _Bench) -> Iterator[Lever]:
-    if bench.asked.budget is None or bench.scenario.memory_fraction >= _MEMORY_FRACTION:
+    budget = bench.asked.budget
+    if not isinstance(bench.asked.plan, VllmPlan) or budget is None:
+        return
+    if budget.memory_fraction is None or budget.memory_fraction >= _MEMORY_FRACTION:
         return
     answer = bench.changed(memory_fraction=_MEMORY_FRACTION)
     if answer is not None and answer.budget is not None:
@@ -259,18 +273,18 @@ def _memory_fraction(bench: _Bench) -> Iterator[Lever]:
 def _split(bench: _Bench) -> Iterator[Lever]:
     """The same GPUs in engines of another size, where that holds more: heads are copied, or weights are too many."""
     asked, plan, gpus = bench.asked, bench.asked.plan, bench.scenario.gpus
-    if asked.budget is None or plan is None:
+    if asked.budget is None or not isinstance(plan, VllmPlan) or plan.pp > 1:
         return
     sizes = [tp for tp in vllm.tp_sizes(asked.architecture) if gpus % tp == 0 and tp != plan.tp]
     answers = [answer for answer in (bench.changed(tp=tp) for tp in sizes) if answer is not None]
     best = max(answers, key=_fit, default=None)
     if best is None or best.plan is None or _fit(best) <= _fit(asked):
         return
-    values = {"engines": format_count(best.engines), "tp": format_count(best.plan.tp)}
+    values = {"engines": format_count(best.engines), "tp": format_count(best.plan.gpus)}
     if best.engines == 1:
         label, cost = Message(text.ONE_ENGINE, values), Message(text.ONE_ENGINE_COST)
     else:
-        label = Message(text.ENGINES_OF_ONE if best.plan.tp == 1 else text.ENGINES, values)
+        label = Message(text.ENGINES_OF_ONE if best.plan.gpus == 1 else text.ENGINES, values)
         cost = Message(text.ENGINES_COST)
     yield from bench.lever("tp", best, label, cost)
 
@@ -279,8 +293,7 @@ def _kv_dtypes(bench: _Bench) -> Iterator[Lever]:
     """Every smaller cache type, as the engine lists them; what ends up stored the same comes once."""
     asked = bench.asked
     stored = {asked.kv_dtype.name}
-    generation = device(bench.scenario.gpu).generation if bench.scenario.gpu else _ASSUMED_GENERATION
-    full = vllm.runs_in(asked.architecture, generation)
+    full = full_dtype(asked.architecture, asked.scenario)
     for name in usable_kv_dtypes(asked)[1:]:
         if not (KV_DTYPES[name].quantised or name == full):
             continue
@@ -318,14 +331,15 @@ def _more_gpus(bench: _Bench) -> Iterator[Lever]:
     asked, plan, now = bench.asked, bench.asked.plan, bench.scenario.gpus
     if asked.budget is None or plan is None:
         return
-    wider = [n for n in vllm.tp_sizes(asked.architecture) if n > now]
+    wider = [n for n in _sizes(asked) if n > now]
     one = _first_that_fits(bench.changed(gpus=n, tp=None) for n in wider)
     each = (asked.max_sequences_counted or 0) // asked.engines
     many = None
     if each and asked.starts:
-        enough = max(now + plan.tp, plan.tp * -(-bench.scenario.requests // each))
+        gpus = plan.gpus
+        enough = max(now + gpus, gpus * -(-bench.scenario.requests // each))
         # More GPUs than a scenario can have: one more engine then, which comes nearer.
-        many = bench.changed(gpus=enough, tp=plan.tp) or bench.changed(gpus=now + plan.tp, tp=plan.tp)
+        many = bench.more_engines(enough) or bench.more_engines(now + gpus)
     best = min(
         (a for a in (one, many) if a is not None and _fit(a) >= _fit(asked)),
         key=lambda a: (a.fits != "yes", a.scenario.gpus, a.engines),
@@ -337,6 +351,13 @@ def _more_gpus(bench: _Bench) -> Iterator[Lever]:
     label = Message(text.GPUS if best.engines == 1 else text.GPUS_ENGINES, values)
     cost = Message(text.GPUS_COST if best.engines == 1 else text.GPUS_ENGINES_COST, {"more": best.scenario.gpus - now})
     yield from bench.lever("gpus", best, label, cost)
+
+
+def _sizes(asked: Sizing) -> tuple[int, ...]:
+    """Numbers of GPUs that one engine can be made of."""
+    if isinstance(asked.plan, LlamaCppPlan | TransformersPlan):
+        return (2, 3, 4, 6, 8)
+    return tp_sizes(asked.architecture, asked.scenario)
 
 
 def _first_that_fits(answers: Iterator[Sizing | None]) -> Sizing | None:
@@ -363,7 +384,7 @@ def _bigger_gpu(bench: _Bench) -> Iterator[Lever]:
     by_memory = [larger[memory] for memory in sorted(larger)]
     found = [_first_that_fits(a for a in map(bench.on_gpu, by_memory) if a and _fit(a) >= _fit(asked))]
     if by_memory and (found[0] is None or found[0].fits != "yes"):
-        wider = (bench.on_gpu(by_memory[-1], gpus=n, tp=None) for n in vllm.tp_sizes(asked.architecture) if n > now)
+        wider = (bench.on_gpu(by_memory[-1], gpus=n, tp=None) for n in _sizes(asked) if n > now)
         several = _first_that_fits(wider)
         found.append(several if several is not None and several.fits == "yes" else None)
     for answer in found:
@@ -398,8 +419,7 @@ def _context(bench: _Bench) -> Iterator[Lever]:
         answer = at(count)
         return answer is not None and answer.fits == "yes"
 
-    each = budget.usable_blocks // -(-scenario.requests // asked.engines)
-    tokens = plan.longest_request(min(each + 1, budget.pool_blocks)) or 0
+    tokens = plan.longest_in(budget.usable_bytes // -(-scenario.requests // asked.engines)) or 0
     least = max(_least_tokens(scenario, cut=name) - rest, 0 if name == "passages" else 1)
     most = _largest(-(-least // unit), now, fits, guess=(tokens - rest) // unit) if unit else None
     if most is not None:
@@ -472,7 +492,7 @@ def _with_heads(layers: tuple[Layer, ...], change: Callable[[int], int]) -> tupl
 
 
 def _spoken(dtype: str) -> str:
-    return dtype if "_" in dtype else dtype.upper()
+    return text.SPOKEN_DTYPES.get(dtype, dtype.upper())
 
 
 def _fit(of: Lever | Sizing) -> int:
@@ -500,7 +520,11 @@ def _effect(asked: Sizing, answer: Sizing, more: int | None) -> Message:
 
 def _button(lever: Lever) -> Message:
     fit, needed = format_count(_fit(lever)), format_count(lever.sizing.scenario.requests)
-    values = {"what": lever.label, "fit": fit, "needed": needed}
+    cost: Text | None = text.OTHER_CHECKPOINT if lever.code == "weight-dtype" else None
+    if lever.code == "kv-dtype":
+        cost = text.SHORT_COSTS.get(lever.sizing.scenario.kv_dtype)
+    what = Message(text.AT_A_COST, {"what": lever.label, "cost": cost}) if cost else lever.label
+    values = {"what": what, "fit": fit, "needed": needed}
     if lever.code == "sequences":
         return Message(text.SOLVES_ITSELF, values)
     return Message(text.SOLVES if lever.solves else text.NEARER, values)
@@ -538,9 +562,11 @@ def speed_floor(sizing: Sizing) -> SpeedFloor | None:
     if budget is None or plan is None or not sizing.max_sequences_counted or not sizing.starts:
         return None
     requests = -(-min(sizing.scenario.requests, sizing.max_sequences_counted) // sizing.engines)
-    layers, sparse = _read_on_one_gpu(ByIdentity(sizing.architecture), plan.tp)
+    if plan.gpus != (tp := split_of(plan)):
+        return None  # stages take turns: a step is as long as all of them together
+    layers, sparse = _read_on_one_gpu(ByIdentity(sizing.architecture), tp)
     on_one = content(layers, sizing.kv_dtype)
-    states = Fraction(on_one.state_bytes, plan.tp) - on_one.state_bytes
+    states = Fraction(on_one.state_bytes, tp) - on_one.state_bytes
     # Past a model's own length a window that never limits it would: the engine then holds less than the content.
     each = min(on_one.bytes_at(sizing.tokens) + states, Fraction(sizing.held_bytes or 0))
     cache = ceil(requests * each)

@@ -9,7 +9,7 @@ from kvviz.links import unpack_config
 from kvviz.scenario import Scenario
 from kvviz.text import Message
 from kvviz.text import catalogue as text
-from kvviz.weights import typed_weights, weights, why_unknown
+from kvviz.weights import typed_weights, weights, what_if, why_unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +59,11 @@ def resolve(scenario: Scenario, *, given: Loaded | Given | None = None) -> Resol
         if estimate is None and scenario.gpu:
             why = why_unknown(given.model, weight_dtype=scenario.weight_dtype)
             notes = (*notes, Note(code="weights-not-counted", message=why))
-    elif published is not None:  # as stored; what another type would take is not known of a model that nobody counted
-        estimate = published.weights if scenario.weight_dtype == "auto" else None
+    elif published is not None:
+        estimate = published.weights
+        if estimate is not None and scenario.weight_dtype != "auto":
+            parameters = estimate.parameters
+            estimate = None if parameters is None else what_if(parameters, scenario.weight_dtype)
         if estimate is None and scenario.gpu:
             why = published.weights_unknown or Message(text.WEIGHTS_AS_STORED_ONLY, {"dtype": scenario.weight_dtype})
             notes = (*notes, Note(code="weights-not-counted", message=why))

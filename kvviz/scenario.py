@@ -17,7 +17,9 @@ from kvviz.text import scenario as text
 
 LINK_VERSION: Final = 1
 """The ``v`` of a link. It goes up when a field changes its meaning."""
-APP_FIELDS: Final = frozenset({"v", "lang", "embed", "embed_options"})
+APP_FIELDS: Final = frozenset(
+    {"v", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
+)
 """URL parameters that belong to the app, not to the scenario."""
 
 MAX_TOKENS: Final = 16_777_216
@@ -35,6 +37,10 @@ WHOLE_BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "in_flight_tokens": (1, MAX_TOKENS),
     "max_model_len": (1, MAX_TOKENS),
     "tp": (1, 1024),
+    "pp": (1, 1024),
+    "dp": (1, 1024),
+    "dcp": (1, 1024),
+    "draft_layers": (0, 64),
     "shared_tokens": (0, MAX_TOKENS),
 }
 NUMBER_BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
@@ -48,18 +54,53 @@ NUMBER_BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
     "non_torch_gib": (0.0, 1_000.0),
     "graphs_gib": (0.0, 1_000.0),
 }
-ENGINES: Final = ("vllm",)
+ENGINE_VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "vllm": ("0.20", "v0"),
+    "sglang": (),
+    "tensorrt-llm": (),
+    "llama.cpp": ("expanded-mla",),
+    "transformers": ("4.57",),
+}
+"""Engines, and the older versions of each whose other rules are known; ``auto`` is the one they were read from."""
+ENGINES: Final = tuple(ENGINE_VERSIONS)
+ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
+    "tp": ("vllm", "sglang", "tensorrt-llm", "transformers"),
+    "pp": ("vllm", "sglang", "tensorrt-llm"),
+    "attention_dp": ("vllm", "sglang", "tensorrt-llm"),
+    "dcp": ("vllm",),
+    "memory_fraction": ("vllm", "sglang", "tensorrt-llm"),
+    "batched_tokens": ("vllm", "sglang", "llama.cpp"),
+    "in_flight_tokens": ("vllm",),
+    "block_tokens": ("vllm", "sglang", "tensorrt-llm"),
+    "prefix_caching": ("vllm", "sglang"),
+    "full_windows": ("vllm", "tensorrt-llm", "llama.cpp", "transformers"),
+    "draft_layers": ("vllm", "sglang"),
+    "v_dtype": ("llama.cpp",),
+    "unified": ("llama.cpp",),
+}
+"""Settings that not every engine has, and those that have them."""
 WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4")
 """``kvviz.weights`` knows them; a test holds the two together."""
 MORE_SETTINGS: Final = (
+    "engine",
+    "engine_version",
     "weight_dtype",
     "weights_gib",
-    "memory_fraction",
-    "block_tokens",
-    "batched_tokens",
-    "in_flight_tokens",
-    "max_model_len",
     "tp",
+    "pp",
+    "dp",
+    "attention_dp",
+    "dcp",
+    "memory_fraction",
+    "max_model_len",
+    "batched_tokens",
+    "block_tokens",
+    "in_flight_tokens",
+    "prefix_caching",
+    "full_windows",
+    "draft_layers",
+    "v_dtype",
+    "unified",
     "headroom",
     "typical",
     "shared_tokens",
@@ -82,7 +123,7 @@ _MODEL = re.compile(r"\w(?:[\w .+/()-]*[\w+.)])?")
 _GPU = re.compile(r"[a-z0-9][a-z0-9.+-]{0,63}", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9._:-]*", re.ASCII)
 _CONFIG = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
-_UNSAFE = re.compile(r"[^\w .,+/%='\"-]")
+_UNSAFE = re.compile(r"[<>\[\]`]")
 _TOKENS = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))? ?([km]?)", re.ASCII)
 _WHOLE = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)", re.ASCII)
 _AUTO: Final = "auto"
@@ -161,8 +202,11 @@ class Scenario:
     weights_gib: float | None = None
     """Weights of the whole model as typed by the person; None: as counted from the config."""
     engine: str = "vllm"
-    memory_fraction: float = 0.92
-    """Share of each GPU's memory the engine may use (vLLM --gpu-memory-utilization)."""
+    engine_version: str = "auto"
+    """auto: the version the engine's rules were read from; else an older one of ``ENGINE_VERSIONS``."""
+    memory_fraction: float | None = None
+    """Share of each GPU's memory the engine may use (vLLM --gpu-memory-utilization, SGLang --mem-fraction-static,
+    TensorRT-LLM free_gpu_memory_fraction); None: the engine's default."""
     block_tokens: int | None = None
     """None: what the engine picks."""
     batched_tokens: int | None = None
@@ -172,7 +216,25 @@ class Scenario:
     max_model_len: int | None = None
     """None: input + output."""
     tp: int | None = None
-    """Tensor-parallel size; None: all GPUs. gpus / tp engines run side by side."""
+    """Tensor-parallel size; None: all GPUs that pp and dp leave. gpus / (tp x pp) engines run side by side."""
+    pp: int = 1
+    """Pipeline-parallel size: the layers are shared out over so many groups of tp GPUs."""
+    dp: int | None = None
+    """Engines side by side, each with a pool and requests of its own; with ``attention_dp`` groups inside an engine
+    whose attention is not split among them. None: as many as the GPUs make."""
+    attention_dp: str = "off"
+    """on: every group of an engine's GPUs does the attention of its own requests (SGLang --enable-dp-attention)."""
+    dcp: int = 1
+    """Decode-context-parallel size: the tokens of a request are shared out over so many of the tp GPUs."""
+    prefix_caching: str = "on"
+    full_windows: str = "off"
+    """on: layers with a window keep every token (vLLM --disable-hybrid-kv-cache-manager, llama.cpp --swa-full)."""
+    draft_layers: int = 0
+    """Layers that a draft (MTP, EAGLE) adds to the cache, of the model's own kind."""
+    v_dtype: str = "same"
+    """Type of the values where an engine takes keys and values apart (llama.cpp -ctv); same: as ``kv_dtype``."""
+    unified: str = "off"
+    """on: slots draw on one pool of cells (llama.cpp --kv-unified), else each has its own part."""
     headroom: float = 0.0
     """Share of the pool to keep free."""
     typical: float = 1.0
@@ -248,10 +310,13 @@ FIELDS: Final[tuple[str, ...]] = tuple(f.name for f in fields(Scenario))
 DEFAULTS: Final[Mapping[str, Any]] = {f.name: f.default for f in fields(Scenario)}
 OPTIONAL: Final = frozenset(name for name, default in DEFAULTS.items() if default is None)
 """Fields that may be None, written ``auto`` in links."""
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "engine": ENGINES,
     "weight_dtype": WEIGHT_DTYPES,
     "kv_dtype": (_AUTO, *KV_DTYPES),
+    "v_dtype": ("same", *KV_DTYPES),
+    "engine_version": (_AUTO, *(version for versions in ENGINE_VERSIONS.values() for version in versions)),
+    **dict.fromkeys(("attention_dp", "prefix_caching", "full_windows", "unified"), ("off", "on")),
 }
 _TOKEN_FIELDS: Final = frozenset(
     {
@@ -269,6 +334,14 @@ _TOKEN_FIELDS: Final = frozenset(
 def kv_dtypes(engine: str) -> tuple[str, ...]:
     """The KV cache types ``engine`` offers, ``auto`` first."""
     return (_AUTO, *(name for name, dtype in KV_DTYPES.items() if engine in dtype.engines))
+
+
+def under_engine(scenario: Scenario, engine: str) -> Scenario:
+    """The same question to another engine: what that has not got goes back to its default."""
+    gone = [name for name, engines in ENGINES_WITH.items() if engine not in engines]
+    if scenario.kv_dtype not in kv_dtypes(engine):
+        gone.append("kv_dtype")
+    return scenario.with_changes(engine=engine, **{name: DEFAULTS[name] for name in (*gone, "engine_version")})
 
 
 def changed_fields(scenario: Scenario) -> tuple[str, ...]:
@@ -310,7 +383,7 @@ def parse_value(field: str, written: str) -> Value:
         return None
     if field == "gpu":
         value = "" if plain == _NO_GPU else plain
-    elif field in _CHOICES:
+    elif field in CHOICES:
         value = ALIASES.get(plain, plain)
     elif field in WHOLE_BOUNDS:
         value = _parse_whole(field, written)
@@ -444,9 +517,9 @@ def _check(field: str, value: object, *, written: str | None = None) -> None:
         least, most = NUMBER_BOUNDS[field]
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             raise _out_of_bounds(field, said)
-    elif field in _CHOICES:
-        if type(value) is not str or value not in _CHOICES[field]:
-            choices = ", ".join(_CHOICES[field])
+    elif field in CHOICES:
+        if type(value) is not str or value not in CHOICES[field]:
+            choices = ", ".join(CHOICES[field])
             raise _not_text(field, said, text.CHOICE, choices=choices)
     elif field == "model":
         if type(value) is not str or len(value) > MODEL_CHARACTERS or not _MODEL.fullmatch(value):
@@ -485,10 +558,30 @@ def _check_together(scenario: Scenario) -> None:
         raise ScenarioError(Message(text.TOO_MANY_USERS, values), field="users")
     if scenario.shared_tokens:
         _check_shared(scenario)
-    if scenario.tp is not None and scenario.gpus % scenario.tp:
-        divisors = ", ".join(str(n) for n in range(1, scenario.gpus + 1) if scenario.gpus % n == 0)
-        values = {"gpus": str(scenario.gpus), "shown": str(scenario.tp), "choices": divisors}
-        raise ScenarioError(Message(text.TP, values), field="tp")
+    _check_split(scenario)
+    if scenario.engine_version not in (_AUTO, *(known := ENGINE_VERSIONS[scenario.engine])):
+        values = {"field": "engine_version", "shown": scenario.engine_version, "choices": ", ".join((_AUTO, *known))}
+        raise ScenarioError(Message(text.CHOICE, values), field="engine_version")
+
+
+def _check_split(scenario: Scenario) -> None:
+    """Every GPU belongs to one rank of one engine."""
+    gpus, taken = scenario.gpus, 1
+    split = {"pp": scenario.pp, "tp": scenario.tp}
+    if scenario.attention_dp == "off":  # else dp is inside tp
+        split["dp"] = scenario.dp
+    for field, size in split.items():
+        if size is None:
+            continue
+        if (gpus // taken) % size:
+            left = gpus // taken
+            choices = ", ".join(str(n) for n in range(1, left + 1) if left % n == 0)
+            values = {"field": field, "gpus": str(left), "shown": str(size), "choices": choices}
+            raise ScenarioError(Message(text.SPLIT, values), field=field)
+        taken *= size
+    if split.get("dp") is not None and None not in split.values() and taken != gpus:
+        values = {"gpus": str(gpus), "shown": str(scenario.dp), "choices": str(gpus * (scenario.dp or 1) // taken)}
+        raise ScenarioError(Message(text.SPLIT, {"field": "dp", **values}), field="dp")
 
 
 def _check_shared(scenario: Scenario) -> None:

@@ -1,16 +1,13 @@
 """A Sizing's answer in one sentence, without anything that only one place can show."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from kvviz.core.units import format_bytes, format_count
-from kvviz.engines import vllm
+from kvviz.planning import engine_name
 from kvviz.sizing import Fits, Sizing
 from kvviz.text import Lang
 from kvviz.text import verdict as text
-
-ENGINE: Final = f"vLLM {vllm.VERSION}"
-"""The engine as people speak of it."""
 
 Outcome = Fits | Literal["asks", "content"]
 """``asks``: a GPU or the weights must be known first; ``content``: this engine has no count for the model."""
@@ -30,6 +27,7 @@ class Verdict:
 def verdict(sizing: Sizing, lang: Lang) -> Verdict:
     """How many fit, where, and by how much, or what is needed to say so."""
     scenario, budget, plan = sizing.scenario, sizing.budget, sizing.plan
+    engine = engine_name(scenario)
     needed, tokens = format_count(scenario.requests), format_count(sizing.tokens)
     if budget is None or plan is None or sizing.fits is None or sizing.max_sequences_counted is None:
         head = text.NEED(lang, bytes=format_bytes(_need_bytes(sizing)))
@@ -37,8 +35,8 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
         rest = missing(lang, needed=needed, tokens=tokens)
         return Verdict(outcome="content" if plan is None else "asks", head=head, rest=rest)
     where = {"gpus": format_count(scenario.gpus), "gpu": short_name(budget.device.name), "tokens": tokens}
-    side_by_side = text.ENGINES(lang, count=sizing.engines, tp=plan.tp) if sizing.engines > 1 else ""
-    sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=ENGINE, **where)
+    side_by_side = text.ENGINES(lang, count=sizing.engines, tp=plan.gpus) if sizing.engines > 1 else ""
+    sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=engine, **where)
     lacking = sizing.lacking_bytes or 0
     tail = (text.SHORT if lacking > 0 else text.SPARE)(lang, bytes=format_bytes(abs(lacking)))
     if budget.available_bytes <= 0:
@@ -47,7 +45,7 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
         longest = format_count(budget.longest_tokens)
         need = format_bytes(plan.request_bytes(budget.longest_tokens))
         values = where | {"tokens": longest, "need": need, "pool": format_bytes(budget.pool_bytes)}
-        head, rest = text.NO_START(lang, engine=ENGINE), text.NO_START_REST(lang, **values)
+        head, rest = text.NO_START(lang, engine=engine), text.NO_START_REST(lang, **values)
         return Verdict(outcome=sizing.fits, head=head, rest=rest)
     elif sizing.fits == "yes":
         head = text.FIT_ALL(lang, needed=needed) if scenario.requests > 1 else text.FIT_ONE(lang)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from kvviz.core.architecture.model import ModelDtype
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, format_count
-from kvviz.estimate import Basis, Estimate
+from kvviz.estimate import Basis, Estimate, Parameters
 from kvviz.text import Message, Text
 from kvviz.text import weights as text
 
@@ -64,26 +64,23 @@ def weights(model: str, *, weight_dtype: str = AUTO, dtype: ModelDtype) -> Estim
     row = _rows().get(model)
     if row is None or row["parameters"] is None:
         return None
+    size: Fraction
     layout: Text | Message
+    basis: Basis
     if weight_dtype == AUTO:
         if row["stored"] is None:
             return None
-        quantised = sum(parameters for parameters, _ in row["stored"].values())
-        size = Fraction(2 * (row["parameters"] - quantised) + sum(stored for _, stored in row["stored"].values()))
+        packed = sum(parameters for parameters, _ in row["stored"].values())
+        size = Fraction(2 * (row["parameters"] - packed) + sum(stored for _, stored in row["stored"].values()))
         layout = _as_published(row["stored"], dtype)
-        basis: Basis = "exact"
+        basis = "exact"
     else:
-        what_if = _DTYPES[weight_dtype]
-        if what_if.everything:
-            size = row["parameters"] * what_if.value_bytes
-            layout = text.AT_32_BIT if weight_dtype == "fp32" else text.AT_16_BIT
-            basis = "assumed" if row["stored"] or row["stored"] is None else "exact"
-        elif row["linear"] is None:
+        quantised = bool(row["stored"]) or row["stored"] is None
+        parameters = Parameters(total=row["parameters"], linear=row["linear"], quantised=quantised)
+        found = _converted(parameters, weight_dtype)
+        if found is None:
             return None
-        else:
-            size = row["linear"] * what_if.value_bytes + 2 * (row["parameters"] - row["linear"])
-            layout = Message(text.WHAT_IF, {"dtype": weight_dtype})
-            basis = "assumed"
+        size, layout, basis = found
     counted = row["basis"] == "counted"
     if not counted:  # somebody else did
         basis = "assumed"
@@ -91,7 +88,34 @@ def weights(model: str, *, weight_dtype: str = AUTO, dtype: ModelDtype) -> Estim
     if counted:
         sentence = text.COUNTED_WITHOUT_MTP if row.get("mtp") else text.COUNTED
     values = {"parameters": format_count(row["parameters"]), "version": _table()["transformers"], "layout": layout}
-    return Estimate(value_bytes=math.ceil(size), basis=basis, source=Message(sentence, values))
+    return Estimate(
+        value_bytes=math.ceil(size),
+        basis=basis,
+        source=Message(sentence, values),
+        parameters=Parameters(total=row["parameters"], linear=row["linear"], quantised=bool(row["stored"])),
+    )
+
+
+def what_if(parameters: Parameters, weight_dtype: str) -> Estimate | None:
+    """Bytes of weights that somebody else counted, in another type than they are stored in; None where not known."""
+    found = _converted(parameters, weight_dtype)
+    if found is None:
+        return None
+    size, layout, basis = found
+    values = {"parameters": format_count(parameters.total), "layout": layout}
+    return Estimate(value_bytes=math.ceil(size), basis=basis, source=Message(text.FROM_HUB, values))
+
+
+def _converted(parameters: Parameters, weight_dtype: str) -> tuple[Fraction, Text | Message, Basis] | None:
+    """Bytes, in words, and how sure; None where the linear layers are not known."""
+    to = _DTYPES[weight_dtype]
+    if to.everything:
+        layout = text.AT_32_BIT if weight_dtype == "fp32" else text.AT_16_BIT
+        return parameters.total * to.value_bytes, layout, "assumed" if parameters.quantised else "exact"
+    if parameters.linear is None:
+        return None
+    size = parameters.linear * to.value_bytes + 2 * (parameters.total - parameters.linear)
+    return size, Message(text.WHAT_IF, {"dtype": weight_dtype}), "assumed"
 
 
 def typed_weights(gib: float) -> Estimate:
@@ -99,6 +123,13 @@ def typed_weights(gib: float) -> Estimate:
     if not (math.isfinite(gib) and gib > 0):
         raise ScenarioError(Message(text.NOT_A_SIZE), field="weights_gib")
     return Estimate(value_bytes=math.ceil(gib * GIB), basis="measured", source=Message(text.TYPED))
+
+
+def parameters(model: str) -> int | None:
+    """How many parameters a bundled ``model`` has; None where nobody counted them."""
+    row = _rows().get(model)
+    counted: int | None = row["parameters"] if row else None
+    return counted
 
 
 def why_unknown(model: str, *, weight_dtype: str = AUTO) -> Message:

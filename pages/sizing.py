@@ -1,5 +1,7 @@
 """Sizing: how many requests fit, in one sentence, and everything that sentence rests on."""
 
+from functools import partial
+
 import streamlit as st
 
 from kvviz.charts.growth import growth_alt, growth_figure, growth_rows
@@ -48,21 +50,25 @@ if sizing is not None and not embedded:
         if sizing.budget is not None:
             st.markdown(f"**{text.LEDGER(lang)}**")
             figure = ledger_figure(sizing, lang)
-            show.chart(figure, ledger_rows(sizing, lang), alt=ledger_alt(sizing, lang), key="ledger", lang=lang)
+            show.chart(
+                figure, partial(ledger_rows, sizing, lang), alt=ledger_alt(sizing, lang), key="ledger", lang=lang
+            )
 
 if sizing is not None:
     with below:
         if not embedded:
             show.fix_buttons(sizing, answered.levers, lang)
-            show.floor(sizing, lang)
-            show.notes(answered.notes, lang)
             st.markdown(f"**{text.GROWTH(lang)}**")
         figure = growth_figure(sizing, lang)
-        show.chart(figure, growth_rows(sizing, lang), alt=growth_alt(sizing, lang), key="growth", lang=lang)
-        if phone and not embedded:
-            show.facts(sizing, lang)
+        show.chart(figure, partial(growth_rows, sizing, lang), alt=growth_alt(sizing, lang), key="growth", lang=lang)
         if embedded:
             st.caption(show.source_line(sizing, state.link(scenario), lang))
+        else:
+            if phone:
+                show.facts(sizing, lang)
+            show.floor(sizing, lang)
+            show.notes(answered.notes, lang)
+            show.watch_out(sizing, lang)
 
 if sizing is not None and not embedded:
     names = [t(lang) for t in (text.GROWTH_TAB, text.WHY, text.LAYERS, text.WHAT_IF, text.LAUNCH)]
@@ -78,7 +84,7 @@ if sizing is not None and not embedded:
     if layers.open:
         with layers:
             browser.svg(layer_strip_svg(sizing, lang, columns=16 if phone else 32), key="layers")
-            show.table(layer_rows(sizing, lang), key="layers", lang=lang)
+            show.table(partial(layer_rows, sizing, lang), key="layers", lang=lang)
     if what_if.open:
         with what_if:
             show.what_if(answered.levers, lang)
@@ -88,10 +94,10 @@ if sizing is not None and not embedded:
     share = st.expander(text.SHARE(lang), key="share", icon=":material/share:", on_change="rerun")
     if share.open:
         with share:
-            rows = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
+            tables = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
             if sizing.budget is not None:
-                rows = {text.LEDGER(lang): ledger_rows(sizing, lang), **rows}
-            show.share(sizing, rows, lang)
+                tables = {text.LEDGER(lang): ledger_rows(sizing, lang), **tables}
+            show.share(sizing, tables, lang)
     if phone:  # whoever types sees what comes of it
         with st.bottom:
             show.verdict(sizing, lang)

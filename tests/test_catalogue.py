@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kvviz import catalogue
 from kvviz.core.architecture import read_config, used_fields
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
-from kvviz.links import pack_config, unpack_config
+from kvviz.links import SET_SCENARIOS, pack_config, pack_scenarios, unpack_config, unpack_scenarios
 from kvviz.resolve import resolve
 from kvviz.scenario import CONFIG_CHARACTERS, Scenario, from_query, to_query
 
@@ -364,3 +364,22 @@ def test_a_carried_config_without_what_is_needed_lists_the_problems() -> None:
 )
 def test_what_names_one_model(query: str, model: str | None) -> None:
     assert catalogue.named(query) == model
+
+
+def test_scenarios_travel_together_and_nothing_else_does() -> None:
+    both = (Scenario(), Scenario(model="google/gemma-3-27b-it", engine="llama.cpp", gpus=3, v_dtype="q8_0"))
+    packed = pack_scenarios(both)
+    assert unpack_scenarios(packed) == (both, ())
+    assert len(packed) < 1_000
+    assert len(unpack_scenarios(pack_scenarios([Scenario()] * 9))[0]) == SET_SCENARIOS
+    for bad in ("", "x", packed[:-4], packed + "AAAA", "é" * 5, _zipped(b"{}"), _zipped(b"[1]"), _zipped(b"[" * 9_000)):
+        scenarios, rejected = unpack_scenarios(bad)
+        assert scenarios == ()
+        assert [one.field for one in rejected] == ["set"]
+    scenarios, rejected = unpack_scenarios(_zipped(b'[{"gpus": 0, "tokens": 1}]'))
+    assert scenarios == (Scenario(),)
+    assert [one.field for one in rejected] == ["gpus", "tokens"]
+
+
+def _zipped(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(zlib.compress(raw)).decode().rstrip("=")

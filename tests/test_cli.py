@@ -301,7 +301,12 @@ def test_a_scenario_field_is_flag_and_parameter_and_key(capsys: Capture, field: 
     if field == "model":  # the one that is needed, so it has no dashes
         answer = sized(capsys, value)
     else:
-        others = ["--gpus", "4"] if field == "tp" else []
+        others = {
+            "tp": ["--gpus", "4"],
+            "dcp": ["--tp", "16", "--weight-dtype", "bf16"],  # more GPUs than KV heads
+            "v_dtype": ["--engine", "llama.cpp"],
+            "unified": ["--engine", "llama.cpp"],
+        }.get(field, [])
         model = "mine" if field == "config" else QWEN
         answer = sized(capsys, model, f"--{field.replace('_', '-')}", str(value), *others)
     if field == "revision":  # answered with the one that was read

@@ -91,7 +91,7 @@ def test_the_reasons_are_true_of_the_model(model: str, gpus: int, said: list[str
 def test_a_request_is_the_sum_over_groups_of_layers() -> None:
     """A hybrid's blocks: those of its attention and those of each group of states."""
     answer = sized("Qwen/Qwen3-Next-80B-A3B-Instruct", gpu="h200", gpus=2)
-    rows = {str(title("en")): str(meaning) for title, _, meaning in explain.three_numbers(answer, "vLLM")}
+    rows = {str(title("en")): str(meaning) for title, _, meaning in explain.three_numbers(answer)}
     assert answer.plan is not None
     by_group = re.search(r"pool blocks by group of layers: ([\d+ ]+) = (\d+),", rows["Reservation"])
     assert by_group is not None
@@ -119,3 +119,10 @@ def test_the_three_facts_are_what_their_workings_come_to(settings: dict[str, obj
     assert max(0, at_once) == answer.max_sequences_counted
     assert answer.plan is not None
     assert shown.per_request.startswith(f"{answer.plan.request_blocks(answer.tokens):,} × ")
+
+
+def test_every_number_of_a_layout_has_a_name_or_goes_by_its_config_field() -> None:
+    facts = [fact for model in catalogue.models() for fact in catalogue.load(model).architecture.facts]
+    nameless = {fact.term for fact in facts if fact.term not in text.TERMS and not fact.where.endswith(fact.term)}
+    assert nameless == set()
+    assert set(text.TERMS) <= {fact.term for fact in facts}

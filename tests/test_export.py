@@ -256,10 +256,10 @@ def test_markdown_marks_estimates() -> None:
 
 def test_settings_that_count_for_nothing_are_left_out() -> None:
     of_users = markdown_summary(sized(Scenario(users=200)), "", "en")
-    assert "Requests in flight at peak" not in of_users
+    assert "Requests at peak" not in of_users
     assert "200 × 15 s ÷ (15 s + 45 s)" in of_users
     written = csv_text(sized(Scenario()), "en", tables={})
-    assert "Requests in flight at peak,50" in written
+    assert "Requests at peak,50" in written
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name])

@@ -75,9 +75,9 @@ class TestWorkedExample:
             ("2,048 batched tokens", 0, 0, 0, False),
             ("Memory fraction 0.95", 0, 0, 2, False),
             ("FP8 cache", -GIB // 2, -GIB // 2, 35, True),
-            ("fp8_per_token_head cache", -GIB * 31 // 64, -GIB * 31 // 64, 33, True),
-            ("int8_per_token_head cache", -GIB * 31 // 64, -GIB * 31 // 64, 33, True),
-            ("int4_per_token_head cache", -GIB * 47 // 64, -GIB * 47 // 64, 97, True),
+            ("FP8 per-head cache", -GIB * 31 // 64, -GIB * 31 // 64, 33, True),
+            ("INT8 cache", -GIB * 31 // 64, -GIB * 31 // 64, 33, True),
+            ("INT4 cache", -GIB * 47 // 64, -GIB * 47 // 64, 97, True),
             ("NVFP4 cache", -GIB * 23 // 32, -GIB * 23 // 32, 89, True),
             ("INT4 weights", 0, 0, 14, False),
             ("2 GPUs", 0, -GIB // 2, 66, True),
@@ -103,6 +103,14 @@ class TestWorkedExample:
             "1 × H200 → 91 ✓",
         ]
         assert fixes(self.asked, self.found)[0].label("ja") == "FP8 キャッシュ → 70 件 ✓"
+
+    def test_a_button_says_what_a_coarser_type_costs(self) -> None:
+        """80 at once are more than FP8 holds; where it holds them, nothing coarser is offered."""
+        assert labels(sequences=80)[0] == "INT4 cache (quality risk) → 132 ✓"
+        asked = sized(sequences=80)
+        said = fixes(asked, levers(asked, weigh=weigh))[0].label("ja")
+        assert said == "INT4 キャッシュ（品質に注意） → 132 件 ✓"
+        assert labels(sequences=70)[0] == "FP8 cache → 70 ✓"
 
     def test_one_press_changes_one_thing(self) -> None:
         changed = [fix.scenario for fix in fixes(self.asked, self.found)]
@@ -146,7 +154,7 @@ class TestEveryLever:
         for lever in found(**asked):
             answer, scenario = lever.sizing, lever.sizing.scenario
             assert answer.plan is not None
-            assert scenario.memory_fraction <= 0.95
+            assert (scenario.memory_fraction or 0.92) <= 0.95
             assert scenario.gpus >= before.scenario.gpus
             assert vllm.runs_on(answer.architecture, answer.plan.tp)
             assert scenario.gpus % answer.plan.tp == 0
@@ -191,7 +199,11 @@ class TestEveryLever:
                 assert lever.effect(lang)
                 assert lever.cost(lang)
             for fix in fixes(before, found(**asked)):
-                assert "{" not in fix.label(lang)
+                said = fix.label(lang)
+                assert "{" not in said
+                assert "_" not in said
+                # What a phone of 390 px shows on one line or two; Japanese is twice as wide.
+                assert sum(2 if ord(c) > 0x2FFF else 1 for c in said) <= 48, said
             floor = speed_floor(before)
             assert floor is None or "{" not in floor.sentence(lang)
 
@@ -439,7 +451,7 @@ class TestSpeedFloor:
         [
             ({"gpus": 2}, 50 * GIB // 2),
             ({"gpus": 2, "tp": 1}, 25 * GIB),
-            ({"gpus": 16}, 50 * GIB // 8),  # 8 KV heads are copied, not split further
+            ({"gpus": 16, "weight_dtype": "bf16"}, 50 * GIB // 8),  # 8 KV heads are copied, not split further
             ({"gpus": 2, "kv_dtype": "fp8"}, 50 * GIB // 4),
         ],
     )

@@ -57,7 +57,18 @@ OTHER: dict[str, Any] = {
     "batched_tokens": 8192,
     "in_flight_tokens": 2048,
     "max_model_len": 262_144,
+    "engine": "vllm",
     "tp": 2,
+    "pp": 2,
+    "dp": 1,
+    "attention_dp": "on",
+    "dcp": 2,
+    "engine_version": "0.20",
+    "prefix_caching": "off",
+    "full_windows": "on",
+    "draft_layers": 1,
+    "v_dtype": "q8_0",
+    "unified": "on",
     "headroom": 0.1,
     "typical": 0.5,
     "shared_tokens": 500,
@@ -74,7 +85,7 @@ BAD = [
     *((field, bad) for field in ("gpus", "sequences", "block_tokens", "tp") for bad in (0, -1, 10**7, 10**400)),
     *((field, bad) for field in ("input", "output") for bad in (-1, MAX_TOKENS + 1, 1.0, True, "5", None, [5])),
     *((field, bad) for field in ("batched_tokens", "in_flight_tokens", "max_model_len") for bad in (0, True, 1e308)),
-    *(("memory_fraction", bad) for bad in (0.04, 1.01, math.nan, math.inf, -math.inf, 1e308, True, "0.9", None)),
+    *(("memory_fraction", bad) for bad in (0.04, 1.01, math.nan, math.inf, -math.inf, 1e308, True, "0.9")),
     *(("weights_gib", bad) for bad in (0, -1.0, math.nan, 1e308, True, "30", 10**400)),
     *(("model", bad) for bad in ("", " ", "a\nb", "a\x00", "x" * 121, "<script>", "[a](b)", "`a`", "a b ", 5, None)),
     *(("gpu", bad) for bad in ("H100", "none", "h100\n", "x" * 65, "<b>", None, 5)),
@@ -271,6 +282,16 @@ def test_an_old_link_means_what_it_meant() -> None:
         "activations_gib": None,
         "non_torch_gib": None,
         "graphs_gib": None,
+        "engine_version": "auto",
+        "pp": 1,
+        "dp": None,
+        "attention_dp": "off",
+        "dcp": 1,
+        "prefix_caching": "on",
+        "full_windows": "off",
+        "draft_layers": 0,
+        "v_dtype": "same",
+        "unified": "off",
     }
 
 
@@ -331,9 +352,8 @@ def test_a_link_has_every_field_even_those_at_their_default() -> None:
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_each_field_travels(field: str) -> None:
-    if field == "engine":
-        return  # one engine so far: nothing else to travel
-    scenario = Scenario(gpus=4, **{field: OTHER[field]}) if field != "gpus" else Scenario(gpus=4)
+    other = "sglang" if field == "engine" else OTHER[field]
+    scenario = Scenario(gpus=4, **{field: other}) if field != "gpus" else Scenario(gpus=4)
     link = to_query(scenario)
     assert link[field] != to_query(Scenario())[field]
     assert from_query(link) == (scenario, ())
@@ -413,8 +433,8 @@ def test_a_rejected_value_says_what_is_used_instead() -> None:
 @pytest.mark.parametrize(
     ("field", "given", "said", "used"),
     [
-        ("memory_fraction", "0", "“0”", "0.92"),
-        ("memory_fraction", 0.0, "“0”", "0.92"),
+        ("memory_fraction", "0", "“0”", "auto"),
+        ("memory_fraction", 0.0, "“0”", "auto"),
         ("seconds_between", "-1", "“-1”", "45"),
         ("seconds_between", -1.0, "“-1”", "45"),
         ("headroom", "NaN", "“NaN”", "0"),
@@ -438,8 +458,8 @@ def test_many_unknown_parameters_are_not_all_listed() -> None:
 def test_what_differs_under_more_settings() -> None:
     assert changed_fields(Scenario()) == ()
     assert changed_fields(Scenario(input=1, gpus=4, kv_dtype="fp8")) == ()
-    changed = Scenario(gpus=4, **{name: OTHER[name] for name in MORE_SETTINGS}, input=501)
-    assert changed_fields(changed) == MORE_SETTINGS
+    changed = Scenario(gpus=8, **{name: OTHER[name] for name in MORE_SETTINGS}, input=501)
+    assert ("engine", *changed_fields(changed)) == MORE_SETTINGS
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
 from kvviz.devices import device, devices
 from kvviz.engines import vllm_memory
+from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
@@ -33,6 +34,14 @@ def sized(
 ) -> Sizing:
     given_weights = None if weights_bytes is None else weights(weights_bytes)
     return size(architecture, Scenario(**settings), weights=given_weights)
+
+
+def shared_blocks(answer: Sizing) -> int:
+    """Blocks that the requests of one engine have in common."""
+    assert isinstance(answer.plan, VllmPlan)
+    blocks, rest = divmod(answer.shared_bytes, answer.plan.pool_block_bytes)
+    assert not rest
+    return blocks
 
 
 NOTHING_BESIDES = {"activations_gib": 0.0, "non_torch_gib": 0.0, "graphs_gib": 0.0}
@@ -607,7 +616,7 @@ class TestSharedTokens:
     )
     def test_shared_blocks_are_counted_once(self, shared: int, blocks: int, fit: int) -> None:
         answer, plain = in_pool_of(10_000, shared_tokens=shared), in_pool_of(10_000)
-        assert (answer.shared_blocks, answer.shared_bytes) == (blocks, blocks * 4 * MIB)
+        assert (shared_blocks(answer), answer.shared_bytes) == (blocks, blocks * 4 * MIB)
         assert answer.max_sequences_counted == answer.max_sequences_held == fit
         assert answer.short_bytes == (blocks + 50 * (256 - blocks) - 10_000) * 4 * MIB
         assert answer.fits == ("yes" if fit >= 50 else "no")
@@ -618,7 +627,7 @@ class TestSharedTokens:
 
     def test_a_prompt_of_nothing_but_the_shared_one(self) -> None:
         answer = in_pool_of(100, input=160, output=0, shared_tokens=160, sequences=91)
-        assert (answer.shared_blocks, answer.max_sequences_counted, answer.fits) == (9, 91, "yes")
+        assert (shared_blocks(answer), answer.max_sequences_counted, answer.fits) == (9, 91, "yes")
         assert in_pool_of(100, input=1, output=0, shared_tokens=1).max_sequences_counted == 100
 
     def test_each_engine_has_its_own_copy(self) -> None:
@@ -631,7 +640,7 @@ class TestSharedTokens:
         answer = in_pool_of(20_000, m.GEMMA3_27B, shared_tokens=1_024, sequences=20)
         assert answer.plan.request_blocks(4_096) == 1_798
         assert answer.plan.held_blocks(4_096) == 646
-        assert answer.shared_blocks == 64
+        assert shared_blocks(answer) == 64
         assert answer.max_sequences_counted == (20_000 - 64) // (1_798 - 64) == 11
         assert answer.max_sequences_held == (20_000 - 64) // (646 - 64) == 34
         assert answer.fits == "held-only"
@@ -639,12 +648,12 @@ class TestSharedTokens:
     def test_states_are_not_shared_and_make_blocks_coarse(self) -> None:
         """Qwen3-Next: blocks of 576 tokens, one group of attention beside three of states."""
         for shared, blocks in ((575, 0), (576, 1), (1_727, 2), (1_728, 3)):
-            assert sized(m.QWEN3_NEXT, gpu="", shared_tokens=shared).shared_blocks == blocks
+            assert shared_blocks(sized(m.QWEN3_NEXT, gpu="", shared_tokens=shared)) == blocks
 
     def test_latents_are_shared(self) -> None:
         answer = sized(m.DEEPSEEK_R1, gpu="", gpus=8, shared_tokens=1_000)
         assert answer.plan.block_tokens == 16
-        assert answer.shared_blocks == 62
+        assert shared_blocks(answer) == 62
 
     def test_hits_end_where_the_blocks_of_all_groups_end(self) -> None:
         """Windows of half the width have blocks of 32 tokens beside 16."""
@@ -653,14 +662,14 @@ class TestSharedTokens:
         mixed = m.architecture((full,), (window,))
         answer = sized(mixed, gpu="", shared_tokens=63)
         assert {(g.kind, g.block_tokens) for g in answer.plan.groups} == {("full", 16), ("window", 32)}
-        assert answer.shared_blocks == 2
-        assert sized(mixed, gpu="", shared_tokens=64).shared_blocks == 4
+        assert shared_blocks(answer) == 2
+        assert shared_blocks(sized(mixed, gpu="", shared_tokens=64)) == 4
 
     @pytest.mark.parametrize("model", ["openai/whisper-tiny", "mistralai/Mamba-Codestral-7B-v0.1"])
     def test_what_has_no_prefix_cache_shares_nothing(self, model: str) -> None:
         answer = sized(load(model).architecture, gpu="", input=400, output=0, shared_tokens=400)
         assert answer.plan is not None
-        assert answer.shared_blocks == 0
+        assert shared_blocks(answer) == 0
         assert "shared-saves-nothing" in codes(answer)
         assert "shared-tokens" not in codes(answer)
 
@@ -670,7 +679,7 @@ class TestSharedTokens:
             return note.message("en")
 
         with_budget = said(in_pool_of(10_000, shared_tokens=1_024))
-        assert "counted once per engine: blocks 64, 256 MiB per GPU" in with_budget
+        assert "counted once per engine, 256 MiB per GPU, in whole blocks" in with_budget
         assert "relies on prefix cache hits" in with_budget
         assert with_budget.endswith("Without hits 39 requests fit.")
         assert "Without hits" not in said(sized(gpu="", shared_tokens=1_024))

@@ -1,24 +1,12 @@
-"""What a number of requests takes, and how long they may be: for charts that ask it of many lengths."""
+"""How long requests may be: for charts that ask it of many lengths."""
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Final
 
 from kvviz.sizing import Sizing
 
 FAR_TOKENS: Final = 1 << 27
 """A number of requests that still fits at this length fits at any."""
-
-
-def need_bytes(sizing: Sizing, requests: int, tokens: int) -> Fraction:
-    """Bytes of ``requests`` of one engine, each of ``tokens``, on one GPU, what they share counted once.
-
-    As the engine counts them; where its count is not known, the content of the whole model.
-    """
-    if sizing.plan is None:
-        return requests * sizing.content.bytes_at(tokens)
-    shared = sizing.shared_bytes
-    return Fraction(shared + requests * (sizing.plan.request_bytes(tokens) - shared))
 
 
 def first_tokens(sizing: Sizing) -> int:

@@ -1,20 +1,21 @@
 """Context against concurrency: what fits on these GPUs, and the frontier up to which it does."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from math import inf, log2, log10
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from kvviz.budgets import Budget
 from kvviz.charts import words
-from kvviz.charts.counts import first_tokens, longest, need_bytes
+from kvviz.charts.counts import first_tokens, longest
 from kvviz.charts.labels import LINE_HEIGHT, text_width
 from kvviz.charts.ledger import LEGEND_FONT
 from kvviz.charts.style import LABEL, RULE, Drawing
 from kvviz.core.units import GIB, format_bytes, format_count
-from kvviz.engines.vllm import VllmPlan
-from kvviz.sizing import Budget, Sizing
+from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import charts as text
 
@@ -63,11 +64,11 @@ class Frontier:
 
 def frontier(sizing: Sizing) -> Frontier:
     """Range and line of the chart, by the engine's count. ``sizing.budget`` must be there."""
-    _, budget = _known(sizing)
+    budget = _budget(sizing)
     here, first = sizing.tokens, first_tokens(sizing)
 
     def most_tokens(requests: int) -> int | None:
-        return longest(lambda n: need_bytes(sizing, requests, n) <= budget.usable_bytes, first=first)
+        return longest(lambda n: sizing.need_bytes(requests, n) <= budget.usable_bytes, first=first)
 
     steps = [most_tokens(n) for n in range(1, _STEPS + 1)]
     far = _FAR * here
@@ -90,9 +91,7 @@ def frontier(sizing: Sizing) -> Frontier:
 
 def requests_that_fit(sizing: Sizing, tokens: int) -> int:
     """The most requests of ``tokens`` that fit at once over all engines, as the engine counts them."""
-    plan, budget = _known(sizing)
-    shared = sizing.shared_blocks
-    return sizing.engines * max(0, (budget.usable_blocks - shared) // (plan.request_blocks(tokens) - shared))
+    return sizing.fit(tokens)
 
 
 def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
@@ -104,18 +103,15 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
     drawing = Drawing()
     across = _edges(f.start_tokens, f.end_tokens, _COLUMNS)
     up = _edges(0.8, f.top_requests, _ROWS)
-    plan, budget = _known(sizing)
     needs = _needs(sizing, across, up)
-    shares = [[blocks / budget.usable_blocks if budget.usable_blocks else inf for blocks in row] for row in needs]
+    room = f.usable_bytes
+    shares = [[float(need / room) if room else inf for need in row] for row in needs]
     drawing.heatmap(
         x=across,
         y=up,
         z=[[_band(share) for share in row] for row in shares],
         customdata=[
-            [
-                f"{format_bytes(blocks * plan.pool_block_bytes)}, {_percent(share)}"
-                for blocks, share in zip(*both, strict=True)
-            ]
+            [f"{format_bytes(need)}, {_percent(share)}" for need, share in zip(*both, strict=True)]
             for both in zip(needs, shares, strict=True)
         ],
         zmin=-0.5,
@@ -199,13 +195,13 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
 
 def frontier_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
     """At lengths that double, and at the scenario's: how many fit, and what those asked for take."""
-    _, budget = _known(sizing)
+    budget = _budget(sizing)
     f = frontier(sizing)
     asked = sizing.scenario.requests
     said = words.requests(asked, lang)
     rows = []
     for tokens in _lengths(sizing, f):
-        need = need_bytes(sizing, -(-asked // sizing.engines), tokens)
+        need = sizing.need_bytes(-(-asked // sizing.engines), tokens)
         row: dict[str, Any] = {
             text.TOKENS_HEADING(lang): tokens,
             text.FIT_AT_ONCE(lang): requests_that_fit(sizing, tokens),
@@ -225,7 +221,7 @@ def frontier_alt(sizing: Sizing, lang: Lang) -> str:
         for n in _lengths(sizing, f)
     ]
     asked = sizing.scenario.requests
-    need = need_bytes(sizing, -(-asked // sizing.engines), sizing.tokens)
+    need = sizing.need_bytes(-(-asked // sizing.engines), sizing.tokens)
     return text.FRONTIER_ALT(
         lang,
         counts=text.PART_SEPARATOR(lang).join(counts),
@@ -237,10 +233,10 @@ def frontier_alt(sizing: Sizing, lang: Lang) -> str:
     )
 
 
-def _known(sizing: Sizing) -> tuple[VllmPlan, Budget]:
-    if sizing.plan is None or sizing.budget is None:
+def _budget(sizing: Sizing) -> Budget:
+    if sizing.budget is None:
         raise ValueError("a frontier needs a budget: a GPU and known weights")
-    return sizing.plan, sizing.budget
+    return sizing.budget
 
 
 def _edges(low: float, high: float, cells: int) -> list[float]:
@@ -248,13 +244,11 @@ def _edges(low: float, high: float, cells: int) -> list[float]:
     return [low * (high / low) ** (place / cells) for place in range(cells + 1)]
 
 
-def _needs(sizing: Sizing, across: list[float], up: list[float]) -> list[list[int]]:
-    """Blocks on one GPU that each cell's middle takes; rows from the fewest requests up."""
-    plan, _ = _known(sizing)
-    shared = sizing.shared_blocks
-    own = [plan.request_blocks(round((low * high) ** 0.5)) - shared for low, high in pairwise(across)]
+def _needs(sizing: Sizing, across: list[float], up: list[float]) -> list[list[Fraction]]:
+    """Bytes on one GPU that each cell's middle takes; rows from the fewest requests up."""
+    lengths = [round((low * high) ** 0.5) for low, high in pairwise(across)]
     each = [-(-max(1, round((low * high) ** 0.5)) // sizing.engines) for low, high in pairwise(up)]
-    return [[shared + requests * blocks for blocks in own] for requests in each]
+    return [[sizing.need_bytes(requests, tokens) for tokens in lengths] for requests in each]
 
 
 def _band(share: float) -> int:

@@ -3,17 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache
 from math import log2, log10
 from typing import Any
 
 import plotly.graph_objects as go
 
 from kvviz.charts import words
-from kvviz.charts.counts import first_tokens, longest, need_bytes
+from kvviz.charts.counts import first_tokens, longest
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
 from kvviz.charts.style import COLOURS, RULE, Drawing
+from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB, format_bytes, format_count
+from kvviz.engines.vllm import VllmPlan
+from kvviz.planning import step_tokens
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import charts as text
@@ -74,13 +77,19 @@ class Growth:
 
 def growth(sizing: Sizing, *, log: bool = False) -> Growth:
     """Lines, crossings and range of the chart for ``sizing``, with linear or logarithmic axes."""
+    return _growth(ByIdentity(sizing), log)
+
+
+@lru_cache(maxsize=16)  # the figure, its table and its words ask in turn
+def _growth(of: ByIdentity[Sizing], log: bool) -> Growth:
+    sizing = of.value
     budget, scenario = sizing.budget, sizing.scenario
     here, engines = sizing.tokens, sizing.engines
     asked = -(-scenario.requests // engines)
     usable_bytes = budget.usable_bytes if sizing.plan is not None and budget is not None else None
     weights_bytes = budget.weights.value_bytes if budget is not None else None
     first = first_tokens(sizing)
-    need = partial(need_bytes, sizing)
+    need = sizing.need_bytes
 
     def line(per_engine: int) -> Line:
         fit = None if usable_bytes is None else longest(lambda n: need(per_engine, n) <= usable_bytes, first=first)
@@ -239,12 +248,12 @@ def _points(sizing: Sizing, first: int, end: int, marks: list[int], *, log: bool
 
     Between two multiples of the block the engine's count is a step that would only draw a staircase.
     """
-    block = sizing.plan.block_tokens if sizing.plan is not None else 1
+    block = step_tokens(sizing.plan) if sizing.plan is not None else 1
     if log:
         even = [round(first * (end / first) ** (place / _POINTS)) for place in range(1, _POINTS)]
     else:
         even = list(range(0, end, max(block, -(-end // _POINTS // block) * block)))
-    in_flight = sizing.plan.in_flight_tokens if sizing.plan is not None else 0
+    in_flight = sizing.plan.in_flight_tokens if isinstance(sizing.plan, VllmPlan) else 0
     limits = [limit.limit_tokens + in_flight for limit in sizing.content.limited]
     chosen = {first, end, *(-(-n // block) * block for n in even), *limits, *marks}
     return tuple(sorted(n for n in chosen if first <= n <= end))

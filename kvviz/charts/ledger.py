@@ -6,12 +6,13 @@ from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 
+from kvviz.budgets import Budget
 from kvviz.charts import words
 from kvviz.charts.style import LABEL, RULE, Drawing, Role, fill, hollow
 from kvviz.charts.words import tick, ticks
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.estimate import Basis, Estimate
-from kvviz.sizing import Budget, Sizing
+from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as text
 
@@ -54,7 +55,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
     """
     budget = _budget(sizing)
     derived = _derived(budget)
-    block_bytes = sizing.plan.pool_block_bytes if sizing.plan is not None else 0
+    block_bytes = budget.unit_bytes
     need_bytes = 0 if sizing.short_bytes is None else budget.usable_bytes + sizing.short_bytes
     held_bytes = min(need_bytes, budget.usable_bytes)
     all_fits = held_bytes == need_bytes
@@ -97,7 +98,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             basis="exact",
             source=Message(
                 text.OUTSIDE_SOURCE,
-                {"total": format_bytes(budget.device_bytes), "fraction": f"{sizing.scenario.memory_fraction:g}"},
+                {"total": format_bytes(budget.device_bytes), "fraction": f"{budget.memory_fraction or 1:g}"},
             ),
         ),
         Segment(

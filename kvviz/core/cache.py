@@ -59,6 +59,12 @@ class LatentAttention:
 
     latent_dim: int
     rope_dim: int
+    heads: int = 0
+    """Query heads, which an engine stores that expands every latent (older llama.cpp, transformers 4); 0: not said."""
+    head_key_dim: int = 0
+    """Width of one head's expanded key."""
+    head_value_dim: int = 0
+    """Width of one head's expanded value."""
     expanded_heads: int = 0
     """Heads an engine stores when it expands the latent (vLLM: MiniCPM3); 0 where it stores the latent."""
     expanded_key_dim: int = 0

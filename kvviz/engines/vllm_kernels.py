@@ -7,10 +7,10 @@ from kvviz.core.cache import ChunkedAttention, CrossAttention, FullAttention, La
 
 _FLASHINFER_DIMS: Final = frozenset({64, 128, 256, 512})
 """Head sizes it has kernels for (``v1/attention/backends/flashinfer.py:690-694``)."""
-WITHOUT_BF16: Final = frozenset({"turing"})
+WITHOUT_BF16: Final = frozenset({"volta", "turing"})
 """Generations below compute capability 8.0 (``platforms/cuda.py:257-265``)."""
-_WITHOUT_NATIVE_FP8: Final = frozenset({"turing", "ampere"})
-_WITHOUT_FLASHINFER: Final = frozenset({"turing", "cdna3"})
+WITHOUT_NATIVE_FP8: Final = frozenset({"volta", "turing", "ampere", "cdna2", "rdna3"})
+_WITHOUT_FLASHINFER: Final = frozenset({"volta", "turing", "cdna2", "cdna3", "cdna4", "rdna3", "rdna4"})
 
 
 def has_kernel(caches: Iterable[LayerCache], dtype: str, generation: str) -> bool:
@@ -30,9 +30,9 @@ def has_kernel(caches: Iterable[LayerCache], dtype: str, generation: str) -> boo
     )
     match dtype:
         case "fp8":
-            return generation not in _WITHOUT_NATIVE_FP8 or flashinfer
+            return generation not in WITHOUT_NATIVE_FP8 or flashinfer
         case "fp8_per_token_head":
-            return generation not in _WITHOUT_NATIVE_FP8
+            return generation not in WITHOUT_NATIVE_FP8
         case "bf16":
             return generation not in WITHOUT_BF16
         case "nvfp4":

@@ -1,4 +1,4 @@
-"""Which models vLLM 0.33 has no plan for, and why; what it stores of the others.
+"""Which models vLLM has no plan for, and why; what it stores of the others.
 
 Classes it once ran, with the last version that did: ``model_executor/models/registry.py:841-895``. What is neither here
 nor of a kind below runs by a model file of its own or by vLLM's Transformers backend.
@@ -14,6 +14,7 @@ from kvviz.core.cache import (
     CrossAttention,
     FullAttention,
     LatentAttention,
+    Layer,
     LayerCache,
     RecurrentState,
     state_bytes,
@@ -21,6 +22,10 @@ from kvviz.core.cache import (
 from kvviz.core.identity import ByIdentity
 from kvviz.text import Message, Text
 from kvviz.text import engine as text
+
+VERSION: Final = "0.33"
+V0: Final = "v0"
+"""The engine of vLLM before 0.8, in its last form."""
 
 _LAST_VERSION: Final[Mapping[str, str]] = {
     "AquilaForCausalLM": "0.24",
@@ -61,6 +66,21 @@ _NEVER: Final = (
     "YuanForCausalLM",
 )
 """Classes of no version: remote code that was never ported, or no support for vLLM's attention in Transformers."""
+_NO_PIPELINE: Final = frozenset(
+    {
+        "AriaForConditionalGeneration",
+        "Gemma3nForCausalLM",
+        "Gemma3nForConditionalGeneration",
+        "IQuestLoopCoderForCausalLM",
+        "Idefics3ForConditionalGeneration",
+        "Mamba2ForCausalLM",
+        "NemotronH_Nano_VL_V2",
+        "Phi4MMForCausalLM",
+        "SmolVLMForConditionalGeneration",
+        "WhisperForConditionalGeneration",
+        "Zamba2ForCausalLM",
+    }
+)
 _MODEL_TYPES: Final[Mapping[str, str]] = {
     "baichuan": "BaichuanForCausalLM",
     "bamba": "BambaForCausalLM",
@@ -99,8 +119,13 @@ def stored_caches(architecture: Architecture) -> tuple[LayerCache, ...]:
 
 @lru_cache(maxsize=1024)
 def _stored_caches(key: ByIdentity[Architecture]) -> tuple[LayerCache, ...]:
+    return tuple(cache for layer in key.value.layers for cache in stored_layer(layer))
+
+
+def stored_layer(layer: Layer) -> Layer:
+    """What vLLM keeps of one layer."""
     made: list[LayerCache] = []
-    for cache in (c for layer in key.value.layers for c in layer):
+    for cache in layer:
         if isinstance(cache, LatentAttention) and cache.expanded_heads:  # values as wide as keys (minicpm3.py:126-175)
             width = cache.expanded_key_dim
             made.append(FullAttention(kv_heads=cache.expanded_heads, key_dim=width, value_dim=width))
@@ -109,31 +134,51 @@ def _stored_caches(key: ByIdentity[Architecture]) -> tuple[LayerCache, ...]:
     return tuple(made)
 
 
-def not_run(architecture: Architecture) -> Note | None:
-    """Why vLLM 0.33 sets nothing aside for ``architecture`` that kvviz could tell; None where there is a plan."""
-    return _not_run(ByIdentity(architecture))
+def not_run(architecture: Architecture, version: str = VERSION) -> Note | None:
+    """Why that vLLM sets nothing aside for ``architecture`` that kvviz could tell; None where there is a plan.
+
+    Which models an older version did not yet run is not known here.
+    """
+    return _not_run(ByIdentity(architecture), version)
 
 
 @lru_cache(maxsize=1024)
-def _not_run(key: ByIdentity[Architecture]) -> Note | None:
+def _not_run(key: ByIdentity[Architecture], version: str) -> Note | None:
     architecture = key.value
     caches = stored_caches(architecture)
     class_name = class_of(architecture)
-    name = class_name or architecture.model_type
+    names = {"model": class_name or architecture.model_type, "engine": engine_of(version)}
     if any(isinstance(c, CompressedAttention) for c in caches):
-        return _note("vllm-not-worked-out", text.NOT_WORKED_OUT, name)
-    if last := _LAST.get(class_name.lower()):
-        return _note("vllm-removed", text.REMOVED, name, version=last)
+        return _note("vllm-not-worked-out", text.NOT_WORKED_OUT, names)
+    last = _LAST.get(class_name.lower())
+    if last and version != V0 and _order(last) < _order(version):
+        return _note("vllm-removed", text.REMOVED, names, version=last)
     cross = any(isinstance(c, CrossAttention) for c in caches)
+    if version == V0 and caches and (cross or all(isinstance(c, RecurrentState) for c in caches)):
+        return _note("vllm-not-worked-out", text.V0_NOT_WORKED_OUT, names)
     if cross and not class_name.startswith("Whisper"):
-        return _note("vllm-not-run", text.ENCODER_DECODER, name)
+        return _note("vllm-not-run", text.ENCODER_DECODER, names)
     own_kernels = any(isinstance(c, RecurrentState) and c.mixer in ("rwkv", "local_filter") for c in caches)
     if own_kernels or class_name.lower() in _UNKNOWN or architecture.model_type in _REMOTE_ONLY:
-        return _note("vllm-not-run", text.NEVER, name)
+        return _note("vllm-not-run", text.NEVER, names)
     if not caches:
-        return _note("no-cache", text.NO_CACHE, name)
+        return _note("no-cache", text.NO_CACHE, names)
     return None
 
 
-def _note(code: str, sentence: Text, name: str, **values: str) -> Note:
-    return Note(code=code, message=Message(sentence, {"model": name, **values}))
+def runs_in_stages(architecture: Architecture) -> bool:
+    """Whether vLLM 0.33 has pipeline parallelism for this class (``model_executor/models``, ``SupportsPP``)."""
+    return class_of(architecture) not in _NO_PIPELINE
+
+
+def engine_of(version: str) -> str:
+    """The version as one writes it behind the engine's name."""
+    return version.upper() if version == V0 else version
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _note(code: str, sentence: Text, names: Mapping[str, str], **values: str) -> Note:
+    return Note(code=code, message=Message(sentence, {**names, **values}))

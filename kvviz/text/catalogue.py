@@ -47,3 +47,13 @@ WEIGHTS_AS_STORED_ONLY = Text(
     en="The weights are known as stored only; what they would take in {dtype} is not.",
     ja="重みは保存されている形式の大きさだけがわかります。{dtype} での大きさは不明です。",
 )
+SET_TOO_LARGE = Text(
+    en="These scenarios take {characters} characters in a link; at most {limit} do."
+    " Leave out one with a pasted config.",
+    ja="これらのシナリオはリンクで {characters} 文字になり、上限の {limit} 文字を超えます。"
+    "貼り付けた config を含むものを減らしてください。",
+)
+NOT_A_SET = Text(
+    en="set: these are not scenarios as a kvviz link carries them.",
+    ja="set: kvviz のリンクに入っている形式のシナリオではありません。",
+)

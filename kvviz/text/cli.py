@@ -47,12 +47,46 @@ FLAGS = {
     "weight_dtype": Text(en="weight type", ja="重みの型"),
     "weights_gib": Text(en="weights of the whole model in GiB, where you know better", ja="モデル全体の重み（GiB）"),
     "engine": Text(en="engine", ja="エンジン"),
-    "memory_fraction": Text(en="share of each GPU the engine may use", ja="エンジンが使う GPU メモリの割合"),
+    "engine_version": Text(en="an older version of the engine", ja="エンジンの旧バージョン"),
+    "memory_fraction": Text(
+        en="share of GPU memory the engine may use, of what its own setting is a share of",
+        ja="エンジンが使う GPU メモリの割合（何に対する割合かはエンジンの設定による）",
+    ),
     "block_tokens": Text(en="tokens per block", ja="ブロックあたりのトークン数"),
     "batched_tokens": Text(en="vLLM --max-num-batched-tokens", ja="vLLM の --max-num-batched-tokens"),
     "in_flight_tokens": Text(en="tokens scheduled ahead", ja="先行スケジュールのトークン数"),
     "max_model_len": Text(en="vLLM --max-model-len", ja="vLLM の --max-model-len"),
     "tp": Text(en="tensor-parallel size", ja="テンソル並列数"),
+    "pp": Text(en="pipeline-parallel size", ja="パイプライン並列数"),
+    "dp": Text(
+        en="engines side by side; with --attention-dp on, groups inside an engine",
+        ja="並べて動かすエンジンの数（--attention-dp on ではエンジン内のグループ数）",
+    ),
+    "attention_dp": Text(
+        en="attention not split: each group of GPUs does that of its own requests",
+        ja="アテンションを分割せず、GPU のグループごとに別のリクエストを処理する",
+    ),
+    "dcp": Text(
+        en="decode-context-parallel size: a request's tokens shared out over so many of the tp GPUs",
+        ja="デコードコンテキスト並列数（1 リクエストのトークンを tp のうち何基の GPU に分けるか）",
+    ),
+    "prefix_caching": Text(en="prefix caching", ja="プレフィックスキャッシュ"),
+    "full_windows": Text(
+        en="keep every token in layers with a window (vLLM --disable-hybrid-kv-cache-manager, llama.cpp --swa-full)",
+        ja="ウィンドウのある層でも全トークンを保持する"
+        "（vLLM の --disable-hybrid-kv-cache-manager、llama.cpp の --swa-full）",
+    ),
+    "draft_layers": Text(
+        en="layers that a draft (MTP, EAGLE) adds to the cache", ja="ドラフト（MTP、EAGLE）がキャッシュに加える層の数"
+    ),
+    "v_dtype": Text(
+        en="type of the values where they are stored apart (llama.cpp -ctv)",
+        ja="V の型（llama.cpp の -ctv のように K と別に選べる場合）",
+    ),
+    "unified": Text(
+        en="slots draw on one pool (llama.cpp --kv-unified)",
+        ja="スロットが 1 つのプールを共有する（llama.cpp の --kv-unified）",
+    ),
     "headroom": Text(en="share of the pool to keep free", ja="プールのうち空けておく割合"),
     "typical": Text(
         en="a typical request's length as a share of the longest", ja="典型的なリクエストの長さ（最長に対する割合）"
@@ -165,6 +199,12 @@ RESERVATION = Text(en="Reservation", ja="確保量")
 RESERVATION_NOTE = Text(
     en="what {engine} counts one request as, per GPU (blocks of the pool: {blocks})",
     ja="{engine} が 1 リクエストとして数える量、GPU あたり（プールのブロック {blocks} 個）",
+)
+COUNTED_NOTE = Text(
+    en="what {engine} takes for one request, on the fullest GPU", ja="{engine} が最も埋まる GPU で 1 リクエストに取る量"
+)
+ROOM_NOTE = Text(
+    en="what {engine} has for caches, on the fullest GPU", ja="{engine} が最も埋まる GPU でキャッシュに使える量"
 )
 HELD = Text(en="Held", ja="保持量")
 HELD_NOTE = Text(en="what it occupies while it decodes, per GPU", ja="デコード中に占める量、GPU あたり")

@@ -4,33 +4,108 @@ from kvviz.text.base import Text
 
 # Why there is no plan
 NOT_WORKED_OUT = Text(
-    "vLLM 0.33 runs {model}, but how it packs these compressed caches into one pool is not worked out here: "
+    "vLLM {engine} runs {model}, but how it packs these compressed caches into one pool is not worked out here: "
     "content only.",
-    "vLLM 0.33 は {model} を実行できますが、この圧縮キャッシュを 1 つのプールに詰める方法は未対応のため、"
+    "vLLM {engine} は {model} を実行できますが、この圧縮キャッシュを 1 つのプールに詰める方法は未対応のため、"
     "実データ量だけを示します。",
 )
 REMOVED = Text(
-    "vLLM 0.33 no longer runs {model}; {version} was the last version that did.",
-    "vLLM 0.33 は {model} を実行できません。対応していた最後のバージョンは {version} です。",
+    "vLLM {engine} no longer runs {model}; {version} was the last version that did.",
+    "vLLM {engine} は {model} を実行できません。対応していた最後のバージョンは {version} です。",
 )
 ENCODER_DECODER = Text(
-    "vLLM 0.33 does not run {model}: Whisper is the only encoder-decoder model it has of its own.",
-    "vLLM 0.33 は {model} を実行できません。本体で対応するエンコーダー・デコーダーモデルは Whisper だけです。",
+    "vLLM {engine} does not run {model}: Whisper is the only encoder-decoder model it has of its own.",
+    "vLLM {engine} は {model} を実行できません。本体で対応するエンコーダー・デコーダーモデルは Whisper だけです。",
 )
-NEVER = Text("vLLM 0.33 does not run {model}.", "vLLM 0.33 は {model} を実行できません。")
+NEVER = Text("vLLM {engine} does not run {model}.", "vLLM {engine} は {model} を実行できません。")
+V0_NOT_WORKED_OUT = Text(
+    "How vLLM's V0 engine kept the cache of {model} is not worked out here (it has cross attention, or no attention "
+    "at all): content only.",
+    "vLLM の V0 エンジンが {model} のキャッシュをどう保持したかは未対応のため、実データ量だけを示します"
+    "（クロスアテンションを持つモデルと、アテンションのないモデル）。",
+)
 NO_CACHE = Text(
     "No layer of {model} stores anything, so there is no cache to set aside.",
     "{model} にはキャッシュを保持するレイヤーがないため、確保するものがありません。",
 )
 PAGES_DIFFER = Text(
-    "vLLM 0.33 cannot start a model with these layers: their pages cannot be made equal.",
-    "vLLM 0.33 はこのレイヤーの組み合わせを起動できません。ページの大きさを揃えられないためです。",
+    "vLLM {engine} cannot start a model with these layers: their pages cannot be made equal.",
+    "vLLM {engine} はこのレイヤーの組み合わせを起動できません。ページの大きさを揃えられないためです。",
 )
 
 # Settings that cannot be
 TP_DOES_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {tp} GPUs: use tensor parallel {sizes}.",
     "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
+)
+PP_TOO_LARGE = Text(
+    "Pipeline parallel {pp} is more than the {layers} layers there are to share out: use 1 to {layers}.",
+    "パイプライン並列数 {pp} に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
+)
+PP_EMPTY_STAGE = Text(
+    "With pipeline parallel {pp}, one stage would have no layer that keeps a cache, and vLLM would not start: use "
+    "one of {sizes}.",
+    "パイプライン並列数 {pp} では、キャッシュを持つレイヤーのないステージができるため、vLLM は起動しません。"
+    "{sizes} から選んでください。",
+)
+PP_NOT_SUPPORTED = Text(
+    "vLLM has no pipeline parallelism for {model}: set it to 1.",
+    "vLLM は {model} のパイプライン並列に対応していません。1 にしてください。",
+)
+DCP_WINDOWS = Text(
+    "vLLM has no decode context parallelism for layers with windows or chunks: set it to 1.",
+    "ウィンドウやチャンクのレイヤーには、vLLM のデコードコンテキスト並列を使えません。1 にしてください。",
+)
+DCP_NOTHING_TO_SPLIT = Text(
+    "Decode context parallelism splits tokens, and no layer of this model keeps any by the token: set it to 1.",
+    "デコードコンテキスト並列はトークンを分割しますが、このモデルにはトークンごとに保持するレイヤーがありません。"
+    "1 にしてください。",
+)
+DCP_OLD = Text(
+    "vLLM's V0 engine has no decode context parallelism: set it to 1.",
+    "vLLM の V0 エンジンにデコードコンテキスト並列はありません。1 にしてください。",
+)
+DCP_LATENT = Text(
+    "Decode context parallel {dcp} must divide tensor parallel {tp}: use one of {sizes}.",
+    "デコードコンテキスト並列数 {dcp} は、テンソル並列数 {tp} の約数でなければなりません。{sizes} から選んでください。",
+)
+DCP_HEADS = Text(
+    "Decode context parallel {dcp} cannot be: it takes the place of copies of KV heads (each of {heads}, at tensor "
+    "parallel {tp}, kept {copies}×), and must divide both {tp} and the query heads per KV head: use one of {sizes}.",
+    "デコードコンテキスト並列数を {dcp} にはできません。KV ヘッドの複製（テンソル並列数 {tp} では {heads} 個が各 "
+    "{copies} 重）の代わりに使うもので、{tp} と KV ヘッドあたりのクエリヘッド数の両方の約数でなければなりません。"
+    "{sizes} から選んでください。",
+)
+NEEDS_HYBRID_MANAGER = Text(
+    "vLLM does not start this model with --disable-hybrid-kv-cache-manager: its layers cannot be made of one kind. "
+    "Leave windows as they are.",
+    "このモデルのレイヤーは 1 種類に揃えられないため、vLLM は --disable-hybrid-kv-cache-manager では起動しません。"
+    "ウィンドウの設定を元に戻してください。",
+)
+NO_DRAFT_LAYER = Text(
+    "This model has no attention layer that a draft layer could be like: set draft layers to 0.",
+    "ドラフト用レイヤーの手本になるアテンションのレイヤーがこのモデルにはありません。0 にしてください。",
+)
+UNKNOWN_VERSION = Text(
+    "There are no rules for vLLM {version}: use one of {versions}.",
+    "vLLM {version} の規則はありません。{versions} から選んでください。",
+)
+BACKEND_NOT_HERE = Text(
+    "Attention backend {backend} does not run this model's cache on this GPU: use one of {choices}.",
+    "アテンションバックエンド {backend} は、この GPU ではこのモデルのキャッシュに使えません。"
+    "{choices} から選んでください。",
+)
+BLOCKS_CUT = Text(
+    "vLLM does not start this model over {tp} GPUs: its weights are quantised in blocks of {block}, which the split "
+    "would cut. Use tensor parallel {sizes}.",
+    "vLLM はこのモデルを {tp} GPU では起動できません。重みが {block} 個単位のブロックで量子化されており、"
+    "分割するとブロックが途中で切れるためです。テンソル並列数は {sizes} から選んでください。",
+)
+EXPERT_PARALLEL = Text(
+    "Split over {tp} GPUs, vLLM starts this model only with --enable-expert-parallel, which keeps experts whole: their "
+    "weights are quantised in blocks that a cut through each expert would break.",
+    "{tp} GPU に分割する場合、vLLM は --enable-expert-parallel を付けないと起動しません。"
+    "エキスパートの重みがブロック単位で量子化されており、各エキスパートを分割するとブロックが途中で切れるためです。",
 )
 GPUS_DO_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {gpus} GPUs: set the number of GPUs to one of {sizes}, or set a "
@@ -213,11 +288,11 @@ TYPICAL = Text(
     "判定は最長のリクエストで行います。",
 )
 SHARED = Text(
-    "The {shared} tokens that all requests begin with are counted once per engine: blocks {blocks}, {bytes} per GPU. "
+    "The {shared} tokens that all requests begin with are counted once per engine, {bytes} per GPU, in whole blocks. "
     "Windows, chunks and states are not shared. This relies on prefix cache hits: exactly the same tokens "
     "from the very first.",
     "全リクエストに共通する先頭の {shared} トークンは、エンジンごとに 1 回だけ数えます"
-    "（{blocks} ブロック、GPU あたり {bytes}）。ウィンドウ、チャンク、状態は共有されません。"
+    "（ブロック単位で GPU あたり {bytes}）。ウィンドウ、チャンク、状態は共有されません。"
     "先頭から完全に一致し、プレフィックスキャッシュに当たることが前提です。",
 )
 SHARED_WITHOUT = Text("{said} Without hits {fit} requests fit.", "{said}当たらなければ、収まるのは {fit} 件です。")

@@ -6,6 +6,10 @@ PLACEHOLDER = Text(
     "Replace {path} with the model's folder or its Hub id: only its config.json is known here.",
     "{path} をモデルのフォルダまたは Hub の ID に置き換えてください。ここでわかるのは config.json の内容だけです。",
 )
+GGUF = Text(
+    "Replace {path} with the model's GGUF file.",
+    "{path} をモデルの GGUF ファイルに置き換えてください。",
+)
 OTHER_WEIGHTS = Text(
     "The answer assumes {dtype} weights: name a checkpoint that is stored so.",
     "この試算は {dtype} の重みを前提にしています。その型で保存したチェックポイントを指定してください。",

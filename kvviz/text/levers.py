@@ -10,6 +10,14 @@ MAX_MODEL_LEN = Text("Max model length {tokens}", "最大コンテキスト長 {
 BATCHED_TOKENS = Text("{tokens} batched tokens", "バッチあたり {tokens} トークン")
 MEMORY_FRACTION = Text("Memory fraction {fraction}", "メモリ使用率 {fraction}")
 KV_DTYPE = Text("{dtype} cache", "{dtype} キャッシュ")
+SPOKEN_DTYPES: Final[Mapping[str, str]] = {
+    "fp8_per_token_head": "FP8 per-head",
+    "int8_per_token_head": "INT8",
+    "int4_per_token_head": "INT4",
+    "fp8_ds_mla": "FP8 MLA",
+    "nvfp4_ds_mla": "NVFP4",
+}
+"""Cache types whose name is no word; the others are said in capitals."""
 WEIGHT_DTYPE = Text("{dtype} weights", "{dtype} の重み")
 ONE_ENGINE = Text("One engine over {tp} GPUs", "GPU {tp} 基で 1 つのエンジン")
 ENGINES = Text("{engines} engines of {tp} GPUs", "{tp} 基ずつのエンジン {engines} 個")
@@ -23,6 +31,18 @@ KV_HEADS = Text("A model with {heads} KV heads", "KV ヘッドが {heads} 個の
 KV_HEAD = Text("A model with {heads} KV head", "KV ヘッドが {heads} 個だけのモデル")
 SOLVES = Text("{what} → {fit} ✓", "{what} → {fit} 件 ✓")
 SOLVES_ITSELF = Text("{what} ✓", "{what} ✓")
+AT_A_COST = Text("{what} ({cost})", "{what}（{cost}）")
+QUALITY_RISK = Text("quality risk", "品質に注意")
+MAYBE_SLOWER = Text("may be slower", "遅い場合あり")
+OTHER_CHECKPOINT = Text("other checkpoint", "別の重みが必要")
+SHORT_COSTS: Final[Mapping[str, Text]] = {
+    "fp8_per_token_head": MAYBE_SLOWER,
+    "int8_per_token_head": MAYBE_SLOWER,
+    "int4_per_token_head": QUALITY_RISK,
+    "nvfp4": QUALITY_RISK,
+    "nvfp4_ds_mla": QUALITY_RISK,
+}
+"""What a button says of a cache type that is not the usual one to try first."""
 NEARER = Text("{what} → {fit} of {needed}", "{what} → {needed} 件中 {fit} 件")
 
 # Effects

@@ -62,9 +62,9 @@ TYPICAL_BELOW_SHARED = Text(
     ja="typical: 典型的なリクエスト（{tokens} トークン）が、全リクエストに共通の {shared} トークン以下になります。"
     "割合を大きくしてください。",
 )
-TP = Text(
-    en="tp: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
-    ja="tp: {gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} のいずれかを選んでください。",
+SPLIT = Text(
+    en="{field}: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
+    ja="{field}: {gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} のいずれかを選んでください。",
 )
 UNKNOWN_FIELD = Text(
     en="“{shown}”: kvviz has no setting of this name; it was left out.",

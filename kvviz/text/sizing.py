@@ -36,9 +36,9 @@ TOKENS_SUM = Text(
     "Longest request: {input} + {output} = **{tokens} tokens**",
     "最長のリクエスト：{input} + {output} = **{tokens} トークン**",
 )
-SEQUENCES = Text("Requests in flight at peak", "同時リクエスト数")
+SEQUENCES = Text("Requests at peak", "同時リクエスト数")
 SEQUENCES_HELP = Text(
-    "Requests being answered at the same moment, at the busiest time. Cache is held until a request ends.",
+    "Requests in flight at the busiest moment. Each holds its cache until it ends.",
     "ピーク時に、同時に処理中のリクエスト数です。キャッシュはリクエストが終わるまで保持されます。",
 )
 KV_DTYPE = Text("KV cache type", "KV キャッシュの型")
@@ -48,7 +48,7 @@ KV_DTYPE_HELP = Text(
 )
 RESOLVED_TO = Text("auto is **{name}**: {reason}", "auto は **{name}** です。{reason}")
 MORE = Text("More settings", "詳細設定")
-MORE_CHANGED = Text("More settings ({count} changed: {names})", "詳細設定（変更 {count} 件：{names}）")
+MORE_CHANGED = Text("More settings ({count} changed): {names}", "詳細設定（変更 {count} 件）：{names}")
 WEIGHT_DTYPE = Text("Weight type", "重みのデータ型")
 WEIGHT_DTYPE_HELP = Text(
     "What if the weights were stored in another type. The cache does not change by one byte; the room for it does.",
@@ -61,8 +61,11 @@ WEIGHTS_GIB_HELP = Text(
 )
 MEMORY_FRACTION = Text("Memory fraction", "メモリ使用率")
 MEMORY_FRACTION_HELP = Text(
-    "Share of each GPU the engine may use: vLLM's --gpu-memory-utilization, 0.92 since vLLM 0.21.",
-    "エンジンが各 GPU で使ってよい割合です。vLLM の --gpu-memory-utilization にあたります。",
+    "vLLM's --gpu-memory-utilization (of the whole card, 0.92), SGLang's --mem-fraction-static (of what is free before "
+    "loading), TensorRT-LLM's fraction of what is free after a trial run (0.9). Empty: the engine's default.",
+    "vLLM の --gpu-memory-utilization（GPU 全体に対する割合、0.92）、SGLang の --mem-fraction-static"
+    "（読み込み前の空きに対する割合）、TensorRT-LLM の割合（試行後の空きに対する割合、0.9）です。"
+    "空欄ならエンジンの既定値を使います。",
 )
 BLOCK_TOKENS = Text("Block size (tokens)", "ブロックサイズ（トークン）")
 BLOCK_TOKENS_HELP = Text(
@@ -91,6 +94,59 @@ TP_HELP = Text(
     "GPUs that share one model. Fewer than all of them: several engines side by side, each with its own cache.",
     "1 つのモデルを分け合う GPU の数です。全数より少なければ、独立したキャッシュを持つエンジンが並びます。",
 )
+GROUP_SIZE = Text("Size", "見積もる")
+PP = Text("Pipeline parallel", "パイプライン並列数")
+PP_HELP = Text(
+    "The layers are shared out over so many groups of GPUs; the fullest decides.",
+    "レイヤーをいくつの GPU グループに分けるかです。最も埋まるグループで決まります。",
+)
+DP = Text("Data parallel", "データ並列数")
+DP_HELP = Text(
+    "Engines side by side, each with its own cache and requests. Empty: as many as the GPUs make.",
+    "並べて動かすエンジンの数です。キャッシュとリクエストは別々です。空欄なら GPU の数から決まります。",
+)
+ATTENTION_DP = Text("Attention data parallel", "アテンションのデータ並列")
+ATTENTION_DP_HELP = Text(
+    "Each group of GPUs does the attention of its own requests: latents (MLA) are then not copied.",
+    "GPU のグループごとに別のリクエストのアテンションを処理します。潜在ベクトル（MLA）が複製されません。",
+)
+DCP = Text("Decode context parallel", "デコードコンテキスト並列数")
+DCP_HELP = Text(
+    "vLLM's --decode-context-parallel-size: each request's tokens are shared out over so many of the tensor-parallel "
+    "GPUs.",
+    "vLLM の --decode-context-parallel-size です。"
+    "1 リクエストのトークンを、テンソル並列の GPU のうちこの数に分けます。",
+)
+ENGINE = Text("Engine", "エンジン")
+ENGINE_HELP = Text(
+    "Engines set aside different amounts for the same request.",
+    "同じリクエストでも、確保する量はエンジンごとに異なります。",
+)
+ENGINE_VERSION = Text("Engine version", "エンジンのバージョン")
+ENGINE_VERSION_HELP = Text("Older versions whose rules differ.", "規則が異なる旧バージョンを選べます。")
+PREFIX_CACHING = Text("Prefix caching", "プレフィックスキャッシュ")
+PREFIX_CACHING_HELP = Text(
+    "Off: nothing is shared, and hybrids keep fewer states per request.",
+    "off では何も共有されず、ハイブリッドのモデルが 1 リクエストで持つ状態が減ります。",
+)
+FULL_WINDOWS = Text("Windows at full length", "ウィンドウ層も全長で保持")
+FULL_WINDOWS_HELP = Text(
+    "vLLM's --disable-hybrid-kv-cache-manager, llama.cpp's --swa-full: layers with a window keep every token.",
+    "vLLM の --disable-hybrid-kv-cache-manager、llama.cpp の --swa-full です。"
+    "ウィンドウのある層も全トークンを保持します。",
+)
+DRAFT_LAYERS = Text("Draft layers", "ドラフトの層数")
+DRAFT_LAYERS_HELP = Text(
+    "Layers that MTP or EAGLE adds to the cache, of the model's own kind.",
+    "MTP や EAGLE がキャッシュに加える層の数です（モデルと同じ種類の層として計算）。",
+)
+V_DTYPE = Text("Type of the values", "V の型")
+V_DTYPE_HELP = Text("llama.cpp's -ctv; same: as the keys.", "llama.cpp の -ctv です。same なら K と同じ型です。")
+UNIFIED = Text("Unified slots", "スロットの共有")
+UNIFIED_HELP = Text(
+    "llama.cpp's --kv-unified: slots draw on one pool of cells.",
+    "llama.cpp の --kv-unified です。スロットが 1 つのセルのプールを共有します。",
+)
 AUTO = Text("auto", "auto")
 RESET = Text("Reset these", "既定に戻す")
 CHANGE = Text(
@@ -100,6 +156,10 @@ CHANGE = Text(
 NOT_BUNDLED = Text(
     "“{model}” is not bundled. Closest: {near}. Or paste its config.json.",
     "「{model}」は同梱されていません。近い名前：{near}。または config.json を貼り付けてください。",
+)
+NOTHING_FOUND = Text(
+    "Neither a bundled model nor one on the Hub has “{words}” in its name.",
+    "「{words}」を名前に含むモデルは、同梱モデルにも Hub にもありません。",
 )
 NO_SUCH_LANGUAGE = Text(
     "lang: kvviz speaks en and ja, not “{shown}”; {used} is used.",
@@ -142,9 +202,9 @@ FACT_AT_ONCE_HELP = Text(
     "Counted: what the engine is sure of when every request has this length. Held: what fits while all of them decode.",
     "計上：全リクエストがこの長さのときにエンジンが保証する数。保持：すべてがデコード中のときに収まる数。",
 )
-FACT_HELD = Text("{held} held in steady decode", "デコード中は {held}")
+FACT_HELD = Text("held in decode: {held}", "デコード中は {held}")
 FACT_REQUEST = Text("Per request", "1 リクエストあたり")
-FACT_REQUEST_GPU = Text("Per request, on each GPU", "1 件あたり（各 GPU）")
+FACT_REQUEST_GPU = Text("Per request, per GPU", "1 件あたり（各 GPU）")
 FACT_REQUEST_HELP = Text(
     "What the engine counts one request of this length as, on one GPU.",
     "この長さの 1 リクエストを、GPU 1 基でエンジンが計上する量です。",
@@ -209,7 +269,7 @@ SECONDS_BETWEEN_HELP = Text(
 ANSWER_S = Text("Seconds an answer takes", "回答にかかる時間（秒）")
 ANSWER_S_HELP = Text("From question to last token.", "質問から最後のトークンまでの時間です。")
 USERS_FORMULA = Text("{formula} = **{requests} requests in flight**", "{formula} = **同時 {requests} 件**")
-HEADROOM = Text("Headroom to keep free", "空けておく割合")
+HEADROOM = Text("Headroom (share to keep free)", "空けておく割合")
 HEADROOM_HELP = Text("Share of the pool, 0 to 0.9.", "プールに対する割合です（0～0.9）。")
 TYPICAL = Text("Typical length", "典型的な長さ")
 TYPICAL_HELP = Text(
@@ -238,7 +298,8 @@ WHAT_IF_EFFECT = Text("Effect", "効果")
 WHAT_IF_COST = Text("Cost", "代償")
 LAUNCH = Text("Launch", "起動コマンド")
 NO_LAUNCH = Text(
-    "vLLM does not run this model, so there is no command.", "vLLM はこのモデルを実行しないため、コマンドはありません。"
+    "This engine does not run this model, so there is no command.",
+    "このエンジンはこのモデルを実行しないため、コマンドはありません。",
 )
 SHARE = Text("Share and export", "共有と書き出し")
 EMBED = Text("Embed in another page", "別のページに埋め込む")
@@ -262,6 +323,17 @@ LABELS: Final[Mapping[str, Text]] = {
     "in_flight_tokens": IN_FLIGHT_TOKENS,
     "max_model_len": MAX_MODEL_LEN,
     "tp": TP,
+    "pp": PP,
+    "dp": DP,
+    "attention_dp": ATTENTION_DP,
+    "dcp": DCP,
+    "engine": ENGINE,
+    "engine_version": ENGINE_VERSION,
+    "prefix_caching": PREFIX_CACHING,
+    "full_windows": FULL_WINDOWS,
+    "draft_layers": DRAFT_LAYERS,
+    "v_dtype": V_DTYPE,
+    "unified": UNIFIED,
     "passages": PASSAGES,
     "passage_tokens": PASSAGE_TOKENS,
     "users": USERS,

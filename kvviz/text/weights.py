@@ -16,6 +16,16 @@ PUBLISHED = Text(
     en="{parameters} parameters as the publisher states, {layout}.",
     ja="公開元の示すパラメーター {parameters} 個（{layout}）です。",
 )
+FROM_HUB = Text(
+    en="{parameters} parameters in the model's safetensors files as the Hub counts them, {layout}.",
+    ja="Hub が safetensors ファイルから集計したパラメーター {parameters} 個（{layout}）です。",
+)
+IMPLAUSIBLE = Text(
+    en="The Hub lists {size} of weights, far less than a model of this config.json has ({least} at the very least), so "
+    "they are not believed. Enter the size in GiB.",
+    ja="Hub にある重みは {size} で、この config.json のモデルの下限 {least} に届かないため、使いません。"
+    "大きさを GiB で入力してください。",
+)
 AS_STORED = Text(en="stored as published: {stored}, the rest 16-bit", ja="公開時の形式: {stored}、残りは 16 ビット")
 AT_16_BIT = Text(en="16 bits each", ja="各 16 ビット")
 AT_16_BIT_FROM_32 = Text(

@@ -1,9 +1,11 @@
-"""What only the browser knows and does: whether the screen is a phone's, and the address bar.
+"""What only the browser knows and does: whether the screen is a phone's, what is being typed, and the address bar.
 
 The address bar always shows the full link. Streamlit's own query parameters push a history entry a change, so that Back
 would have to be pressed once per step of a slider; bound widgets leave out defaults, so that the link would mean
 something else after a default changes. Replacing the address in place does neither.
 """
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -13,7 +15,7 @@ PHONE = "(max-width: 900px), (max-height: 500px) and (pointer: coarse)"
 """Too narrow for controls beside the answer, or a phone turned on its side: turning it must not redraw the page."""
 
 _JS = """
-export default function ({ data, setStateValue }) {
+export default function ({ data, setStateValue, setTriggerValue }) {
   if (data.query) {
     const { pathname, search, hash } = window.location;
     // What makes it an embedded page is Streamlit's, and must stay.
@@ -34,7 +36,20 @@ export default function ({ data, setStateValue }) {
   const report = () => { if (narrow.matches !== data.phone) setStateValue("phone", narrow.matches); };
   report();
   narrow.addEventListener("change", report);
-  return () => narrow.removeEventListener("change", report);
+  // The model box tells the server nothing before Enter: say what is in it once the typing pauses.
+  let pause;
+  const typed = ({ target }) => {
+    if (!target.matches(".st-key-model input")) return;
+    clearTimeout(pause);
+    const words = target.value.trim();
+    const unchanged = () => target.value.trim() === words && target.ariaExpanded === "true";
+    if (words.length > 2) pause = setTimeout(() => { if (unchanged()) setTriggerValue("typed", words); }, 400);
+  };
+  document.addEventListener("input", typed);
+  return () => {
+    narrow.removeEventListener("change", report);
+    document.removeEventListener("input", typed);
+  };
 }
 """
 
@@ -48,14 +63,23 @@ def is_phone() -> bool:
     return headers.get("Sec-Ch-Ua-Mobile") == "?1" or "Mobi" in (headers.get("User-Agent") or "")
 
 
-def sync(query: str, lang: Lang) -> None:
-    """Put ``query`` into the address bar, tell the browser the page's language, learn its width. Draws nothing."""
+def typed() -> str:
+    """What is being typed into the model box; only in the callback that ``sync`` was given."""
+    return str(st.session_state["browser"].get("typed") or "")
+
+
+def sync(query: str, lang: Lang, *, on_typed: Callable[[], None]) -> None:
+    """Put ``query`` into the address bar, tell the browser the page's language, learn its width. Draws nothing.
+
+    ``on_typed`` is called when the typing of a model's name pauses.
+    """
     mount = st.components.v2.component("kvviz_browser", html="<span></span>", js=_JS)
     mount(
         key="browser",
         data={"query": query, "lang": lang, "phone": is_phone(), "media": PHONE},
         height=1,
         on_phone_change=lambda: None,
+        on_typed_change=on_typed,
     )
 
 

@@ -1,6 +1,7 @@
 """The controls of the Scenario: seven in sight, the rest folded away but named when they differ from the defaults."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -8,14 +9,52 @@ from streamlit.delta_generator import DeltaGenerator
 from kvviz import catalogue
 from kvviz.core.units import format_count
 from kvviz.devices import devices
-from kvviz.scenario import MORE_SETTINGS, OPTIONAL, WEIGHT_DTYPES, changed_fields, kv_dtypes
+from kvviz.planning import name_of
+from kvviz.scenario import (
+    CHOICES,
+    ENGINE_VERSIONS,
+    ENGINES,
+    ENGINES_WITH,
+    MORE_SETTINGS,
+    OPTIONAL,
+    changed_fields,
+    kv_dtypes,
+)
 from kvviz.sizing import usable_kv_dtypes
 from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
 from kvviz.ui import models, show, state
 from kvviz.ui.answer import Answer
 
-TP_OPTIONS = ("auto", "1", "2", "4", "8", "16", "32")
+_MORE: Final[Mapping[str, Text]] = {
+    "engine": text.ENGINE_HELP,
+    "engine_version": text.ENGINE_VERSION_HELP,
+    "weight_dtype": text.WEIGHT_DTYPE_HELP,
+    "weights_gib": text.WEIGHTS_GIB_HELP,
+    "tp": text.TP_HELP,
+    "pp": text.PP_HELP,
+    "dp": text.DP_HELP,
+    "attention_dp": text.ATTENTION_DP_HELP,
+    "dcp": text.DCP_HELP,
+    "memory_fraction": text.MEMORY_FRACTION_HELP,
+    "max_model_len": text.MAX_MODEL_LEN_HELP,
+    "batched_tokens": text.BATCHED_TOKENS_HELP,
+    "block_tokens": text.BLOCK_TOKENS_HELP,
+    "in_flight_tokens": text.IN_FLIGHT_TOKENS_HELP,
+    "prefix_caching": text.PREFIX_CACHING_HELP,
+    "full_windows": text.FULL_WINDOWS_HELP,
+    "draft_layers": text.DRAFT_LAYERS_HELP,
+    "v_dtype": text.V_DTYPE_HELP,
+    "unified": text.UNIFIED_HELP,
+    "headroom": text.HEADROOM_HELP,
+    "typical": text.TYPICAL_HELP,
+    "shared_tokens": text.SHARED_TOKENS_HELP,
+    "activations_gib": text.MEASURED_HELP,
+    "graphs_gib": text.MEASURED_HELP,
+    "non_torch_gib": text.MEASURED_HELP,
+}
+"""The folded settings, two a row, each explained."""
+_TP_OPTIONS: Final = ("auto", "1", "2", "4", "8", "16", "32")
 
 
 def all_of(answered: Answer, lang: Lang) -> None:
@@ -79,44 +118,40 @@ def more(answered: Answer, lang: Lang) -> None:
     if changed:
         label = text.MORE_CHANGED(lang, count=len(changed), names=show.named(changed, lang))
     with st.expander(label, key="more", icon=":material/tune:"):
-        left, right = _pair()
-        with left:
-            _chosen("weight_dtype", list(WEIGHT_DTYPES), lang, text.WEIGHT_DTYPE_HELP)
-        with right:
-            _typed("weights_gib", lang, text.WEIGHTS_GIB_HELP)
-        left, right = _pair()
-        with left:
-            _typed("memory_fraction", lang, text.MEMORY_FRACTION_HELP)
-        with right:
-            _chosen("tp", list(TP_OPTIONS), lang, text.TP_HELP)
-        left, right = _pair()
-        with left:
-            _typed("max_model_len", lang, text.MAX_MODEL_LEN_HELP)
-        with right:
-            _typed("block_tokens", lang, text.BLOCK_TOKENS_HELP)
-        left, right = _pair()
-        with left:
-            _typed("batched_tokens", lang, text.BATCHED_TOKENS_HELP)
-        with right:
-            _typed("in_flight_tokens", lang, text.IN_FLIGHT_TOKENS_HELP)
-        left, right = _pair()
-        with left:
-            _typed("headroom", lang, text.HEADROOM_HELP)
-        with right:
-            _typed("typical", lang, text.TYPICAL_HELP)
-        left, right = _pair()
-        with left:
-            _typed("shared_tokens", lang, text.SHARED_TOKENS_HELP)
-        with right:
-            _typed("activations_gib", lang, text.MEASURED_HELP)
-        left, right = _pair()
-        with left:
-            _typed("graphs_gib", lang, text.MEASURED_HELP)
-        with right:
-            _typed("non_torch_gib", lang, text.MEASURED_HELP)
+        shown = [field for field in _MORE if field in changed or _has(answered.scenario.engine, field)]
+        for row in range(0, len(shown), 2):
+            for place, field in zip(_pair(), shown[row : row + 2], strict=False):
+                with place:
+                    _one_of_more(field, answered, lang)
         _errors(answered, lang, *MORE_SETTINGS)
         if changed:
             st.button(text.RESET(lang), on_click=state.reset_more, icon=":material/undo:")
+
+
+def _has(engine: str, field: str) -> bool:
+    """Whether this engine has such a setting."""
+    if field == "engine_version":
+        return bool(ENGINE_VERSIONS[engine])
+    return engine in ENGINES_WITH.get(field, ENGINES)
+
+
+def _one_of_more(field: str, answered: Answer, lang: Lang) -> None:
+    engine = answered.scenario.engine
+    match field:
+        case "engine":
+            chosen = state.engine_chosen
+            _chosen(field, list(ENGINES), lang, _MORE[field], format_func=name_of, on_change=chosen)
+        case "engine_version":
+            versions = ["auto", *ENGINE_VERSIONS[engine]]
+            _chosen(field, versions, lang, _MORE[field], format_func=lambda version: name_of(engine, version))
+        case "tp":
+            _chosen(field, list(_TP_OPTIONS), lang, _MORE[field])
+        case "v_dtype":
+            _chosen(field, ["same", *_kv_dtypes(answered)[1:]], lang, _MORE[field])
+        case _ if field in CHOICES:
+            _chosen(field, list(CHOICES[field]), lang, _MORE[field])
+        case _:
+            _typed(field, lang, _MORE[field])
 
 
 def _paste(lang: Lang) -> None:
@@ -196,6 +231,7 @@ def _chosen(
     explained: Text | None = None,
     *,
     format_func: Callable[[str], str] = str,
+    on_change: Callable[[], None] | None = None,
 ) -> None:
     st.selectbox(
         text.LABELS[field](lang),
@@ -203,6 +239,7 @@ def _chosen(
         key=field,
         help=explained(lang) if explained else None,
         format_func=format_func,
+        on_change=on_change,
         persist_state="session",
     )
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import streamlit as st
 
 from kvviz import __version__
-from kvviz.engines import vllm
+from kvviz.planning import engine_name
+from kvviz.text import compare as compare_text
+from kvviz.text import dispute as dispute_text
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 
@@ -15,7 +17,15 @@ st.set_page_config(page_title="kvviz", page_icon=str(ROOT / "assets" / "favicon.
 state.begin()
 lang = state.lang()
 
-page = st.navigation([st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True)])
+PAGES = {
+    text.GROUP_SIZE: [
+        st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True),
+        st.Page(ROOT / "pages" / "compare.py", title=compare_text.PAGE(lang), url_path="compare"),
+        # What a review link opens: in no list.
+        st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
+    ],
+}
+page = st.navigation({group(lang): pages for group, pages in PAGES.items()})
 
 if not st.context.is_embedded:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -32,8 +42,8 @@ if not st.context.is_embedded:
 
 page.run()
 
+engine = engine_name(st.session_state["valid"])
 if not st.context.is_embedded:
-    st.caption(text.FOOTER(lang, version=__version__, engine=f"vLLM {vllm.VERSION}"))
-shown = state.published()
+    st.caption(text.FOOTER(lang, version=__version__, engine=engine))
 # A model that could not be read stays in the address: reloading tries again.
-browser.sync(state.query(shown) if shown is not None else "", lang)
+browser.sync(state.published_query(), lang, on_typed=state.model_typed)

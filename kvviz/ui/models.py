@@ -1,9 +1,11 @@
 """The models of this session: bundled, pasted, and read from the Hub."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from threading import BoundedSemaphore
+from time import monotonic
 
 import streamlit as st
 
@@ -20,6 +22,13 @@ from kvviz.text import sizing as text
 _AT_ONCE = BoundedSemaphore(8)
 """Questions to the Hub that this process asks at the same time."""
 _HITS = 6
+_SHOWN = 120
+"""Characters of what was typed that a message repeats."""
+_PART_OF_NAME = re.compile(r"(?!hf_)[\w./-]{3,100}")
+"""What is worth a search while it is being typed: no address, no revision, and no token that went astray."""
+_SUGGESTED = 20
+_SUGGEST_S = 1.5
+_NO_SUGGESTIONS_S = 60.0
 
 
 class _NotForOthersError(Exception):
@@ -37,7 +46,9 @@ def known(model: str) -> bool:
 
 def offered() -> list[str]:
     """What the model box lists: this session's own first."""
-    return [*st.session_state["pasted"], *_fetched(), *catalogue.models()]
+    suggested: list[str] = st.session_state.get("suggested", [])
+    # Last: a list that is open goes by position.
+    return list(dict.fromkeys([*_at_hand(), *suggested]))
 
 
 def given(scenario: Scenario) -> Given | None:
@@ -62,6 +73,8 @@ def ask_hub(typed: str, *, token: str | None = None) -> str | None:
         if "/" not in typed:
             with _turn():
                 st.session_state["hits"] = [hit.repo_id for hit in search(typed, limit=_HITS)]
+            if not st.session_state["hits"] and not catalogue.search(typed):
+                raise HubError(Message(text.NOTHING_FOUND, {"words": typed[:_SHOWN]}), code="hub-not-found")
             return None
         reference = parse_model_reference(typed)
         found = _public(reference) if token is None else _private(reference, token)
@@ -73,19 +86,47 @@ def ask_hub(typed: str, *, token: str | None = None) -> str | None:
     return found.repo_id
 
 
+def suggest(typed: str) -> None:
+    """Offer what the Hub has for the beginning of a name, where nothing at hand holds it; never more than offer.
+
+    The page waits for it, so briefly, and after a failure not again for a while: only Enter says what is wrong.
+    """
+    words = typed.lower()
+    session = st.session_state
+    if any(words in model.lower() for model in _at_hand()) or not _PART_OF_NAME.fullmatch(words):
+        return
+    if monotonic() < session.get("suggest_again_at", 0.0) or not _AT_ONCE.acquire(blocking=False):
+        return
+    try:
+        session["suggested"] = _searched(words)
+    except HubError:
+        session["suggest_again_at"] = monotonic() + _NO_SUGGESTIONS_S
+    finally:
+        _AT_ONCE.release()
+
+
+@st.cache_data(ttl=timedelta(minutes=10), max_entries=1024, show_spinner=False)
+def _searched(words: str) -> list[str]:
+    return [hit.repo_id for hit in search(words, limit=_SUGGESTED, timeout_s=_SUGGEST_S)]
+
+
 def problem(typed: str) -> Message:
     """Why ``typed`` is not the model."""
     asked, error = st.session_state.get("model_problem") or ("", None)
     if error is not None and typed in (asked, asked.partition("@")[0]):
         return Message(text.VERBATIM, {"message": error.message})
     near = ", ".join(catalogue.search(typed)[:3]) or text.NOTHING_NEAR
-    return Message(text.NOT_BUNDLED, {"model": typed, "near": near})
+    return Message(text.NOT_BUNDLED, {"model": typed[:_SHOWN], "near": near})
 
 
 def asks_for_token() -> bool:
     """Whether the last problem is one that a token can solve."""
     _, error = st.session_state.get("model_problem") or ("", None)
     return isinstance(error, HubError) and error.code in ("hub-gated", "hub-private", "hub-token")
+
+
+def _at_hand() -> list[str]:
+    return [*st.session_state["pasted"], *_fetched(), *catalogue.models()]
 
 
 def _fetched() -> dict[str, HubModel]:

@@ -1,18 +1,19 @@
 """How the pages show an answer: the sentence, the facts, a chart with its table, messages."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from kvviz import __version__, explain, export
+from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.style import PLOTLY_CONFIG
-from kvviz.core.architecture import Note
+from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import KIB, format_bytes, format_count
 from kvviz.devices import devices
 from kvviz.launch import launch
 from kvviz.levers import Lever, fixes, speed_floor
@@ -20,11 +21,13 @@ from kvviz.qr import qr_svg
 from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
+from kvviz.text import advice as pitfalls
+from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 from kvviz.ui.answer import Answer
-from kvviz.verdict import ENGINE, Outcome, short_name
+from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
@@ -82,7 +85,7 @@ def facts(sizing: Sizing, lang: Lang) -> None:
                 text.FACT_AT_ONCE_HELP(lang),
                 lang,
             )
-        split = sizing.plan is not None and sizing.plan.tp > 1
+        split = sizing.plan is not None and sizing.plan.gpus > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
         per_request = format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes)
         _fact(
@@ -105,8 +108,9 @@ def facts(sizing: Sizing, lang: Lang) -> None:
 
 
 def _fact(label: str, value: str, beside: str, working: str | None, explained: str, lang: Lang) -> None:
-    with st.container(border=True):
-        st.metric(label, value, beside, delta_color="off", delta_arrow="off")
+    with st.container(border=True, gap="xxsmall", height="stretch"):
+        st.metric(label, value)
+        st.caption(beside)  # which wraps; a metric cuts what stands beside its value
         with st.popover(text.WORKING(lang), icon=":material/function:", type="tertiary", key=f"working_{label}"):
             st.caption(explained)
             if working:
@@ -137,7 +141,7 @@ def growth_tab(sizing: Sizing, lang: Lang) -> None:
     if sizing.budget is not None:
         st.markdown(f"**{text.FRONTIER(lang)}**")
         figure = frontier_figure(sizing, lang)
-        chart(figure, frontier_rows(sizing, lang), alt=frontier_alt(sizing, lang), key="frontier", lang=lang)
+        chart(figure, lambda: frontier_rows(sizing, lang), alt=frontier_alt(sizing, lang), key="frontier", lang=lang)
     st.markdown(f"**{text.SCALES(lang)}**")
     figure = growth_figure(sizing, lang, log=True)
     st.plotly_chart(figure, key="growth_log", config=_chart_config(), alt=growth_alt(sizing, lang))
@@ -166,7 +170,9 @@ def launch_command(sizing: Sizing, lang: Lang) -> None:
     if how is None:
         st.caption(text.NO_LAUNCH(lang))
         return
-    st.code(how.command, language="bash", wrap_lines=True)
+    st.code(how.command, language=how.language, wrap_lines=True)
+    if how.file:
+        st.code(how.file, language="yaml", wrap_lines=True)
     for note in how.notes:
         st.caption(plain(note(lang)))
 
@@ -178,6 +184,8 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
     if sizing.scenario.config:
         st.caption(text.LINK_CONFIG(lang))
     st.code(link, language=None, wrap_lines=True)
+    st.caption(disputed.REVIEW_LINK(lang))
+    st.code(state.link_to("review", sizing.scenario), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for label, extension, mime, made in (
             (text.SAVE_MARKDOWN, "md", "text/markdown", lambda: export.markdown_summary(sizing, link, lang)),
@@ -207,7 +215,7 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
             st.caption(plain(error.message(lang)))
 
 
-def chart(figure: object, rows: Sequence[Mapping[str, Any]], *, alt: str, key: str, lang: Lang) -> None:
+def chart(figure: object, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
     """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
     st.plotly_chart(figure, key=key, config=_chart_config(), alt=alt)
     table(rows, key=key, lang=lang)
@@ -218,10 +226,12 @@ def _chart_config() -> dict[str, Any]:
     return PLOTLY_CONFIG | {"displayModeBar": False} if browser.is_phone() else PLOTLY_CONFIG
 
 
-def table(rows: Sequence[Mapping[str, Any]], *, key: str, lang: Lang) -> None:
-    """The rows under a chart, folded; long sentences wrap."""
-    with st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact"):
-        st.table([{name: _cell(value) for name, value in row.items()} for row in rows], border="horizontal")
+def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: Lang) -> None:
+    """The rows under a chart, folded, and drawn only when they are opened; long sentences wrap."""
+    folded = st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact", on_change="rerun")
+    if folded.open:
+        with folded:
+            st.table([{name: _cell(value) for name, value in row.items()} for row in rows()], border="horizontal")
 
 
 def _cell(value: object) -> str:
@@ -232,10 +242,19 @@ def _cell(value: object) -> str:
 
 def notes(of: Iterable[Note], lang: Lang) -> None:
     """What else must be known, a line each."""
-    for note in of:
-        if note.code in GRAVE or note.code in ELSEWHERE:
-            continue
-        st.caption(f":orange[:material/info:] {plain(note.message(lang))}")
+    told = [note.message(lang) for note in of if note.code not in GRAVE | ELSEWHERE]
+    if told:
+        st.caption("  \n".join(f":orange[:material/info:] {plain(sentence)}" for sentence in told))
+
+
+def watch_out(sizing: Sizing, lang: Lang) -> None:
+    """Pitfalls of such a sizing: the gravest in sight, the rest folded."""
+    found = [f":orange[:material/lightbulb:] {plain(one.sentence(lang))}" for one in advice(sizing)]
+    if found:
+        st.caption("  \n".join(found[:MOST_IN_SIGHT]))
+    if rest := found[MOST_IN_SIGHT:]:
+        with st.expander(pitfalls.MORE(lang, count=len(rest)), key="watch_out", type="compact"):
+            st.caption("  \n".join(rest))
 
 
 def rejected(lang: Lang) -> None:
@@ -269,8 +288,9 @@ def out_of_sight(answered: Answer, lang: Lang, *, everything: bool) -> None:
 
 
 def named(settings: Iterable[str], lang: Lang) -> str:
-    """What these settings are called, as a list."""
-    return ("、" if lang == "ja" else ", ").join(text.LABELS[name](lang) for name in settings)
+    """What these settings are called, as a list, without their units."""
+    labels = (re.sub(r" ?[(（].*", "", text.LABELS[name](lang)) for name in settings)
+    return ("、" if lang == "ja" else ", ").join(labels)
 
 
 def lines(of: Sequence[str]) -> None:
@@ -297,8 +317,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
                 why.COLUMN_WHAT(lang): line.what(lang),
                 why.COLUMN_FORMULA(lang): line.formula,
                 why.COLUMN_TOKENS(lang): why.ONCE(lang) if line.tokens is None else format_count(line.tokens),
-                why.COLUMN_SIZE(lang): format_bytes(line.total_bytes),
-                why.COLUMN_BYTES(lang): format_count(line.total_bytes),
+                why.COLUMN_SIZE(lang): _both(line.total_bytes),
             }
             for line in explain.lines(sizing)
         ],
@@ -309,11 +328,10 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
         [
             {
                 why.COLUMN_WHAT(lang): title(lang),
-                why.COLUMN_SIZE(lang): format_bytes(count),
-                why.COLUMN_BYTES(lang): format_count(count),
+                why.COLUMN_SIZE(lang): _both(count),
                 why.COLUMN_MEANING(lang): meaning(lang),
             }
-            for title, count, meaning in explain.three_numbers(sizing, ENGINE)
+            for title, count, meaning in explain.three_numbers(sizing)
         ],
         border="horizontal",
     )
@@ -322,9 +340,9 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
     st.table(
         [
             {
-                why.COLUMN_TERM(lang): f"`{fact.term}`",
+                why.COLUMN_TERM(lang): why.TERMS[fact.term](lang) if fact.term in why.TERMS else f"`{fact.term}`",
                 why.COLUMN_VALUE(lang): format_count(fact.value) if isinstance(fact.value, int) else plain(fact.value),
-                why.COLUMN_ORIGIN(lang): _origin(fact.origin, fact.where, lang),
+                why.COLUMN_ORIGIN(lang): _origin(fact, lang),
             }
             for fact in sizing.architecture.facts
         ],
@@ -367,7 +385,13 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
     )
 
 
-def _origin(origin: str, where: str, lang: Lang) -> str:
-    if origin == "field":
-        return f"{why.ORIGIN_FIELD(lang)} {plain(where)}"
-    return (why.ORIGIN_DEFAULT if origin == "class default" else why.ORIGIN_DERIVED)(lang, where=plain(where))
+def _origin(fact: Fact, lang: Lang) -> str:
+    where = plain(fact.where).replace(".", ".\u200b")  # where a phone may break the line
+    if fact.origin == "field":
+        return where
+    return (why.ORIGIN_DEFAULT if fact.origin == "class default" else why.ORIGIN_DERIVED)(lang, where=where)
+
+
+def _both(count: int) -> str:
+    """Bytes as people read them, and to the byte."""
+    return f"{format_bytes(count)} ({format_count(count)} B)" if count >= KIB else format_bytes(count)

@@ -4,7 +4,7 @@ Widget key = Scenario field = URL parameter. Widget state is read *before* the w
 the messages beside the controls can be drawn in any order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -12,19 +12,31 @@ import streamlit as st
 from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError
-from kvviz.links import pack_config
+from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.resolve import resolve
-from kvviz.scenario import DEFAULTS, FIELDS, MORE_SETTINGS, Scenario, Value, from_query, parse_value, to_query
+from kvviz.scenario import (
+    CHOICES,
+    DEFAULTS,
+    FIELDS,
+    LINK_VERSION,
+    MORE_SETTINGS,
+    Scenario,
+    Value,
+    from_query,
+    parse_value,
+    to_query,
+    under_engine,
+)
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
-from kvviz.ui import models
+from kvviz.ui import browser, models
 
-HIDDEN_FIELDS = frozenset({"revision", "config", "engine"})
+HIDDEN_FIELDS = frozenset({"revision", "config"})
 """Not widgets."""
 MEASURED_FIELDS = ("weights_gib", "activations_gib", "graphs_gib", "non_torch_gib")
 """Figures somebody typed for one model: they do not outlive a change of model."""
 MOST_UNDO = 20
-CHOSEN_FIELDS = frozenset({"model", "gpu", "kv_dtype", "weight_dtype", "tp"})
+CHOSEN_FIELDS = frozenset({"model", "gpu", "tp"}) | CHOICES.keys()
 """Chosen from a list."""
 TYPED_FIELDS = frozenset(FIELDS) - HIDDEN_FIELDS - CHOSEN_FIELDS
 """Typed as text: 128k and 131,072 are accepted, and what is no number stays in the box with a message beside it. A
@@ -38,6 +50,10 @@ def begin() -> None:
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     scenario, rejected = from_query({n: values[0] if len(values) == 1 else values for n, values in query.items()})
     messages = [r.message for r in rejected]
+    packed = query.get("set", [""])[-1]
+    together, refused = unpack_scenarios(packed) if packed else ((), ())
+    messages += [r.message for r in refused]
+    st.session_state["set"] = together
     if scenario.config:
         try:
             resolve(scenario)
@@ -85,15 +101,14 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
     for name in FIELDS:
         if name in HIDDEN_FIELDS or name not in st.session_state:
             continue
+        shown = st.session_state[name]
+        if name == "model" and not models.known(shown):
+            errors[name] = models.problem(shown)
+            continue
         try:
-            changed = scenario.with_changes(**{name: _meant(name, st.session_state[name])})
+            scenario = scenario.with_changes(**{name: _meant(name, shown)})
         except ScenarioError as error:
             errors[name] = error.message
-            continue
-        if not models.known(changed.model):
-            errors[name] = models.problem(changed.model)
-            continue
-        scenario = changed
     if scenario.from_users:  # the box shows what it comes to
         scenario = scenario.with_changes(sequences=scenario.requests)
         st.session_state["sequences"] = f"{scenario.requests:,}"
@@ -115,12 +130,25 @@ def rejected() -> tuple[Message, ...]:
 def model_chosen() -> None:
     """Callback: what names one bundled model is that model; anything else unknown is looked for on the Hub."""
     asked = str(st.session_state["model"]).strip()
+    if asked.startswith("@"):  # typed behind the name, which the box takes away
+        asked = st.session_state["valid"].model + asked
+    st.session_state["model"] = asked
     if not models.known(asked):
         meant = catalogue.named(asked) or models.ask_hub(asked)
         if meant is None:
             return
         st.session_state["model"] = meant
     _forget_measured()
+
+
+def model_typed() -> None:
+    """Callback: the typing of a model's name has paused."""
+    models.suggest(browser.typed())
+
+
+def engine_chosen() -> None:
+    """Callback: what the new engine has not got goes back to its default."""
+    put(under_engine(st.session_state["valid"], st.session_state["engine"]))
 
 
 def hit_chosen() -> None:
@@ -186,13 +214,34 @@ def use_pasted_config() -> None:
     st.toast(text.PASTE_DONE(lang(), name=name))
 
 
-def publish(scenario: Scenario, *, asked: bool = True) -> Scenario:
+def publish(scenario: Scenario, *, asked: bool = True, **more: str) -> Scenario:
     """Say which scenario the page shows, its revision filled in: the address bar will say so too.
 
-    Not ``asked``: another model stands in for the one that was, so the address stays as it is.
+    Not ``asked``: another model stands in for the one that was, so the address stays as it is. ``more``: parameters
+    besides.
     """
+    if more and asked:
+        st.session_state["published_query"] = query(scenario, **more)
     st.session_state["published"] = scenario if asked else None
     return scenario
+
+
+def publish_set(scenarios: Sequence[Scenario], **more: str) -> str:
+    """Say which scenarios the page shows side by side; returns its link. The address bar will say so too.
+
+    ``more``: parameters besides.
+    Raises ScenarioError where they do not fit into a link.
+    """
+    st.session_state["set"] = tuple(scenarios)
+    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, "lang": lang()})
+    st.session_state["published_query"] = packed
+    return f"{base()}?{packed}"
+
+
+def together() -> tuple[Scenario, ...]:
+    """The scenarios of the link or of the page last shown; empty: none yet."""
+    scenarios: tuple[Scenario, ...] = st.session_state["set"]
+    return scenarios
 
 
 def published() -> Scenario | None:
@@ -201,15 +250,32 @@ def published() -> Scenario | None:
     return scenario
 
 
-def query(scenario: Scenario) -> str:
+def published_query() -> str:
+    """What the address bar is to say; empty: as it is."""
+    query_of_set: str = st.session_state.pop("published_query", "")
+    scenario = published()
+    return query_of_set or ("" if scenario is None else query(scenario))
+
+
+def query(scenario: Scenario, **more: str) -> str:
     """The full link's query string: every field, the language and the version of the format."""
-    return urlencode({**to_query(scenario), "lang": lang()})
+    return urlencode({**to_query(scenario), **more, "lang": lang()})
 
 
 def link(scenario: Scenario) -> str:
     """The full link; relative where the address is not known."""
-    base = (st.context.url or "").split("?")[0]
-    return f"{base}?{query(scenario)}"
+    return f"{base()}?{query(scenario)}"
+
+
+def link_to(page: str, scenario: Scenario) -> str:
+    """The full link to another page of the app, by its path; relative where the address is not known."""
+    here = base()
+    return f"{here[: here.rfind('/') + 1] or '/'}{page}?{query(scenario)}"
+
+
+def base() -> str:
+    """The page's address without its parameters; empty where it is not known."""
+    return (st.context.url or "").split("?")[0]
 
 
 def _shown(name: str, value: Value) -> Value:

@@ -1,13 +1,13 @@
 """A bare Streamlit page with as many elements of the same kinds as ours: what the page costs without kvviz.
 
 It is written from the page's own tree, so that it follows when the page changes. It calculates nothing: texts, tables
-and drawings are copied, charts get as many traces of the same types and lengths in Plotly's default layout. What
-another input changes on our page changes there too, by the input's value: Streamlit sends what stays the same once.
+and drawings are copied; charts keep their layout and their marks, and every line moves with the input. What another
+input changes on our page changes there too, by the input's value: Streamlit sends what stays the same once.
 """
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from streamlit.proto.ButtonGroup_pb2 import ButtonGroup
@@ -125,7 +125,7 @@ def _element(element: Element, changes: bool, number: int) -> str:
         case "table":
             return f"st.table({_rows(element.value.to_dict('list'), now)}, border='horizontal')"
         case "plotly_chart":
-            return _chart(json.loads(proto.spec)["data"], key)
+            return _chart(json.loads(proto.spec), key)
         case "bidi_component" if proto.component_name == WITHOUT_PICTURE:
             return "pass"
         case "bidi_component":
@@ -154,18 +154,19 @@ def _rows(columns: dict[str, list[object]], now: str) -> str:
     return f"{{{', '.join(named)}}}"
 
 
-def _chart(traces: Sequence[dict[str, Any]], key: str) -> str:
-    """As many traces, of the same types, as long; every one moves with the input."""
-    drawn = ", ".join(_trace(trace, number) for number, trace in enumerate(traces))
-    return f"st.plotly_chart(go.Figure([{drawn}]), key={key!r}, alt=f'A chart of {{now}}')"
+def _chart(spec: dict[str, Any], key: str) -> str:
+    """The same drawing, as a literal; every trace moves with the input."""
+    traces = ", ".join(_trace(trace, number) for number, trace in enumerate(spec["data"]))
+    layout = {name: value for name, value in spec["layout"].items() if name != "template"}
+    return f"st.plotly_chart(go.Figure([{traces}], {layout!r}), key={key!r}, alt=f'A chart of {{now}}')"
 
 
 def _trace(trace: dict[str, Any], number: int) -> str:
-    kind = trace.get("type", "scatter").title()
     values = trace.get("z") or trace.get("x") or [0]
     if isinstance(values, dict):
         raise RuntimeError("No twin of an array written as bytes: say here how long it is.")
     line = f"[count % 97 + {number} + n for n in range({{}})]"
+    drawn = {name: value for name, value in trace.items() if name not in ("x", "y", "z")}
     if "z" in trace:
-        return f"go.{kind}(z=[{line.format(len(values[0]))} for _ in range({len(values)})])"
-    return f"go.{kind}(x=list(range({len(values)})), y={line.format(len(values))})"
+        return f"{{**{drawn!r}, 'z': [{line.format(len(values[0]))} for _ in range({len(values)})]}}"
+    return f"{{**{drawn!r}, 'x': list(range({len(values)})), 'y': {line.format(len(values))}}}"

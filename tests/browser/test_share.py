@@ -155,3 +155,36 @@ def test_words_are_searched_for_on_the_hub(open_page: OpenPage) -> None:
     page.get_by_role("radio", name="new-owner/renamed").click()
     settled(page)
     expect(page).to_have_url(re.compile("new-owner%2Frenamed"))
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_the_list_grows_by_what_the_hub_has_while_a_name_is_typed(open_page: OpenPage, *, phone: bool) -> None:
+    page = open_page("/?lang=en", phone=phone)
+    if phone:
+        page.get_by_text(re.compile("^Change")).click()
+        settled(page)
+    box = page.get_by_role("combobox", name=re.compile("Model"))
+    box.click()
+    box.fill("rename")
+    found = page.get_by_role("option", name="new-owner/renamed")
+    expect(found).to_be_visible()
+    expect(box).to_be_focused()
+    expect(box).to_have_value("rename")
+    page.keyboard.type("d")  # goes on where it was
+    expect(box).to_have_value("renamed")
+    found.click()
+    settled(page)
+    expect(page).to_have_url(re.compile(f"new-owner%2Frenamed&revision={commit_of('new-owner/renamed')}"))
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_revision_typed_behind_the_name_is_of_that_model(open_page: OpenPage) -> None:
+    page = open_page("/?model=new-owner/renamed&lang=en")
+    box = page.get_by_role("combobox", name=re.compile("Model"))
+    box.click()
+    box.press("End")
+    page.keyboard.type("@nowhere")
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(box).to_have_value("new-owner/renamed@nowhere")
+    expect(page.get_by_role("alert").filter(has_text="no revision nowhere")).to_be_visible()

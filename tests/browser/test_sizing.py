@@ -87,7 +87,7 @@ def test_a_name_typed_in_words_finds_its_model_and_an_unknown_one_is_told(open_p
     box.fill("Qwen9-900B")
     page.keyboard.press("Enter")
     settled(page)
-    expect(page.get_by_role("alert").filter(has_text="not bundled")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Neither a bundled model nor one on the Hub")).to_be_visible()
     assert headline(page) == before
     box.click()
     box.fill("gpt-oss 120b")
@@ -130,6 +130,18 @@ def test_switching_language_keeps_every_number(open_page: OpenPage) -> None:
     page.get_by_text("English", exact=True).click()
     settled(page)
     assert address(page) == query
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_a_link_in_another_language_is_one_press_from_ones_own(open_page: OpenPage, *, phone: bool) -> None:
+    page = open_page("/?lang=ja&sequences=20", phone=phone)
+    assert "収まります" in headline(page)
+    english = page.get_by_role("radio", name="English")
+    expect(english).to_be_in_viewport()
+    english.click()
+    settled(page)
+    assert "All 20 fit at once" in headline(page)
+    assert address(page)["lang"] == "en"
 
 
 def test_the_browser_language_is_the_first_language(open_page: OpenPage) -> None:

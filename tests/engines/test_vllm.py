@@ -26,6 +26,10 @@ from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.devices import device
 from kvviz.engines import vllm
+from kvviz.launch import launch
+from kvviz.resolve import resolve
+from kvviz.scenario import Scenario
+from kvviz.sizing import Sizing, size
 from tests.engines import models as m
 
 BF16, FP8 = KV_DTYPES["bf16"], KV_DTYPES["fp8"]
@@ -370,7 +374,8 @@ def test_a_model_that_stores_nothing_is_not_blamed_on_the_engine() -> None:
 
 def test_states_of_no_bytes_set_nothing_aside() -> None:
     full = (FullAttention(kv_heads=8, key_dim=128, value_dim=128),)
-    assert plan(m.architecture(NO_STATE, full, NO_STATE, full)) == plan(m.architecture(full, full))
+    made = plan(m.architecture(NO_STATE, full, NO_STATE, full))
+    assert replace(made, stages=()) == replace(plan(m.architecture(full, full)), stages=())
 
 
 def test_a_file_that_names_no_class_is_known_by_its_type() -> None:
@@ -470,3 +475,104 @@ def test_whisper_counts_its_encoder_once() -> None:
     made = plan(m.architecture(*(layer,) * 4, class_name="WhisperForConditionalGeneration"))
     assert made.request_blocks(448) == 28 + 94
     assert made.held_blocks(448) == 28 + 94
+
+
+class TestBlocksOfWeights:
+    """Which splits vLLM 0.33 refuses for weights quantised in blocks: its own checks on the widths, worked by hand."""
+
+    @pytest.mark.parametrize(
+        ("model", "generation", "refused", "whole_experts"),
+        [
+            # 25,600 / 128 = 200 blocks
+            ("Qwen/Qwen3-32B-FP8", "hopper", [16, 32, 64], []),
+            # 768 / 16 = 48, whose blocks would be 16; 768 / 4 = 192, whose blocks of 64 need native fp8
+            ("Qwen/Qwen3-30B-A3B-FP8", "hopper", [], [16, 32]),
+            ("Qwen/Qwen3-30B-A3B-FP8", "ampere", [], [4, 8, 16, 32]),
+            ("Qwen/Qwen3-235B-A22B-FP8", "hopper", [], [32, 64]),
+            ("Qwen/Qwen3-235B-A22B-FP8", "ampere", [], [8, 16, 32, 64]),
+            # the shared expert: 2,048 / 32 = 64
+            ("deepseek-ai/DeepSeek-V3", "hopper", [32, 64], []),
+            # no blocks
+            ("Qwen/Qwen3-32B", "hopper", [], []),
+            ("nvidia/Llama-3.1-70B-Instruct-FP8", "hopper", [], []),
+        ],
+    )
+    def test_which_splits(self, model: str, generation: str, refused: list[int], whole_experts: list[int]) -> None:
+        architecture = load(model).architecture
+        sizes = vllm.tp_sizes(architecture)
+        needed = [tp for tp in sizes if vllm.needs_expert_parallel(architecture, tp, generation)]
+        assert needed == whole_experts
+        for tp in sizes:
+            if tp in refused:
+                with pytest.raises(ScenarioError) as caught:
+                    vllm.check_blocks(architecture, tp, generation)
+                assert caught.value.field == "tp"
+                assert str(tp) not in caught.value.message("en").rpartition("parallel")[2].split(", ")
+            else:
+                vllm.check_blocks(architecture, tp, generation)
+
+    def test_compressed_tensors_are_not_divided(self) -> None:
+        config = dict(load("Qwen/Qwen3-30B-A3B-FP8").config)
+        weights = {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}
+        groups = {"group_0": {"targets": ["Linear"], "weights": weights}}
+        config["quantization_config"] = {"quant_method": "compressed-tensors", "config_groups": groups}
+        architecture = read_config(config)
+        assert [tp for tp in (1, 2, 4, 8) if vllm.needs_expert_parallel(architecture, tp, "hopper")] == [4, 8]
+
+    @pytest.mark.parametrize(
+        "scheme",
+        [
+            {"quant_method": "awq", "bits": 4, "group_size": 128},
+            {"quant_method": "awq", "w_bit": 4, "q_group_size": 128},
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int", "group_size": 128}}},
+            },
+        ],
+        ids=str,
+    )
+    def test_groups_of_integers(self, scheme: object) -> None:
+        """25,600 / 8 = 25 groups of 128."""
+        architecture = read_config({**load("Qwen/Qwen3-32B").config, "quantization_config": scheme})
+        vllm.check_blocks(architecture, 8, "hopper")
+        with pytest.raises(ScenarioError, match="blocks of 128"):
+            vllm.check_blocks(architecture, 16, "hopper")
+
+    @pytest.mark.parametrize(
+        "scheme",
+        [
+            {"quant_method": "awq", "bits": 4, "group_size": -1},
+            {"quant_method": "gptq", "bits": 4, "group_size": 128},
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "float", "group_size": 16}}},
+            },
+        ],
+        ids=str,
+    )
+    def test_what_no_split_cuts(self, scheme: object) -> None:
+        assert read_config({**load("Qwen/Qwen3-32B").config, "quantization_config": scheme}).weight_blocks is None
+
+    @pytest.mark.parametrize("block", [None, [128], [0, 128], "128", {}])
+    def test_a_block_that_is_none_refuses_nothing(self, block: object) -> None:
+        config = dict(load("Qwen/Qwen3-32B-FP8").config)
+        config["quantization_config"] = {"quant_method": "fp8", "weight_block_size": block}
+        assert read_config(config).weight_blocks is None
+
+    def test_the_answer_says_it(self) -> None:
+        with pytest.raises(ScenarioError, match="blocks of 128") as caught:
+            _sized(model="Qwen/Qwen3-32B-FP8", gpus=16)
+        assert caught.value.field == "gpus"
+        assert _sized(model="Qwen/Qwen3-32B-FP8", gpus=16, weight_dtype="bf16").starts
+        answer = _sized(model="Qwen/Qwen3-30B-A3B-FP8", gpu="a100-80gb", gpus=4)
+        assert any(note.code == "expert-parallel" for note in answer.notes)
+        command = launch(answer)
+        assert command is not None
+        assert "--enable-expert-parallel" in command.command
+        answer = _sized(model="Qwen/Qwen3-30B-A3B-FP8", gpus=4)
+        assert all(note.code != "expert-parallel" for note in answer.notes)
+
+
+def _sized(**changes: object) -> Sizing:
+    resolved = resolve(Scenario(**changes))  # type: ignore[arg-type]
+    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)

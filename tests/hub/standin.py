@@ -54,10 +54,10 @@ class Model:
 
 
 SMALL = "Qwen/Qwen3-0.6B"
+FILES: Mapping[str, int] = {"model.safetensors": 2 * 751_632_384 + HEADER_BYTES}
+TENSORS: Mapping[str, int] = {"BF16": 751_632_384}
 MODELS: dict[str, Model] = {
-    SMALL: Model(
-        real_config(SMALL), {"model.safetensors": 2 * 751_632_384 + HEADER_BYTES}, {"BF16": 751_632_384}, 9_000_000
-    ),
+    SMALL: Model(real_config(SMALL), FILES, TENSORS, 9_000_000),
     "Qwen/Qwen3-32B": Model(
         real_config("Qwen/Qwen3-32B"),
         {"model.safetensors.index.json": 60_000}
@@ -73,10 +73,10 @@ MODELS: dict[str, Model] = {
         gated="manual",
     ),
     "someone/Qwen3-0.6B-GGUF": Model(None, {"Qwen3-0.6B-Q8_0.gguf": 639_446_688}, {}, 50_000, tags=("gguf",)),
-    "new-owner/renamed": Model(real_config(SMALL), {"model.safetensors": 1_600}, {"BF16": 768}),
-    "new-owner/gated": Model(real_config(SMALL), {"model.safetensors": 1_600}, {"BF16": 768}, gated="manual"),
+    "new-owner/renamed": Model(real_config(SMALL), FILES, TENSORS),
+    "new-owner/gated": Model(real_config(SMALL), FILES, TENSORS, gated="manual"),
     "fault/private": Model(real_config(SMALL)),
-    "fault/cached": Model(real_config(SMALL), {"model.safetensors": 1_600}, {"BF16": 768}),
+    "fault/cached": Model(real_config(SMALL), FILES, TENSORS),
     "fault/no-config": Model(None),
     "fault/info-error": Model(real_config(SMALL)),
     "fault/info-slow": Model(real_config(SMALL)),

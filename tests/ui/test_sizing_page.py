@@ -365,3 +365,16 @@ def test_a_config_that_cannot_be_read_stays_in_the_box(pasted: str) -> None:
     assert all(len(e.value) < 2000 for e in app.error)
     assert app.text_area(key="paste_box").value == pasted
     assert sentence(app) == before
+
+
+def test_the_changed_settings_are_named_without_their_units() -> None:
+    app = open_app(block_tokens="32", headroom="0.1")
+    (label,) = [e.label for e in app.expander if e.label.startswith(text.MORE("en"))]
+    assert label == text.MORE_CHANGED("en", count=2, names="Block size, Headroom")
+
+
+def test_the_growth_comes_before_what_is_to_be_known_beside_it() -> None:
+    app = open_app(model="google/gemma-3-27b-it")
+    said = [e.value for e in app.main if e.type in ("caption", "markdown")]
+    notes = next(n for n, sentence in enumerate(said) if ":material/info:" in sentence)
+    assert notes > said.index(f"**{text.GROWTH('en')}**")

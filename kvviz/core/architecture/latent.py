@@ -1,6 +1,14 @@
 """Latent attention (MLA): one vector a token; indexer keys of sparse attention; DeepSeek-V4's compressed records."""
 
-from kvviz.core.architecture.attention import draft_layers, layer_count, query_heads, read_attention
+from dataclasses import replace
+
+from kvviz.core.architecture.attention import (
+    draft_layers,
+    find_query_heads,
+    layer_count,
+    query_heads,
+    read_attention,
+)
 from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields, shown
 from kvviz.core.cache import CompressedAttention, IndexerKeys, LatentAttention, Layer
 from kvviz.text import config as texts
@@ -33,9 +41,14 @@ def is_latent(text: Fields) -> bool:
 
 def latent_cache(text: Fields) -> LatentAttention:
     """One vector a token. ``head_dim`` and the KV heads of such files say nothing about the cache."""
+    rope_dim = text.need(*ROPE_NAMES, term="rope_dim", low=0)
+    plain_dim = text.find("qk_nope_head_dim", low=0)
     return LatentAttention(
         latent_dim=text.need(*LATENT_NAMES, term="latent_dim"),
-        rope_dim=text.need(*ROPE_NAMES, term="rope_dim", low=0),
+        rope_dim=rope_dim,
+        heads=find_query_heads(text) or 0,
+        head_key_dim=plain_dim + rope_dim if plain_dim else 0,
+        head_value_dim=text.find("v_head_dim", low=0) or 0,
     )
 
 
@@ -92,10 +105,12 @@ def read_minicpm3(text: Fields, root: Fields) -> tuple[Layer, ...]:
     key_dim = text.need("qk_nope_head_dim", low=0) + latent.rope_dim
     text.derive("expanded_key_dim", key_dim, "qk_nope_head_dim + qk_rope_head_dim")
     text.note("latent-expanded", texts.LATENT_EXPANDED)
-    expanded = LatentAttention(
-        latent_dim=latent.latent_dim,
-        rope_dim=latent.rope_dim,
-        expanded_heads=query_heads(text),
+    heads = query_heads(text)
+    hidden = text.find("hidden_size")  # the file gives no value size; the heads share the width
+    expanded = replace(
+        latent,
+        head_value_dim=latent.head_value_dim or (hidden // heads if hidden and heads else 0),
+        expanded_heads=heads,
         expanded_key_dim=key_dim,
     )
     return ((expanded,),) * layers

@@ -41,6 +41,22 @@ class KvScheme:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightBlocks:
+    """Weights quantised in blocks with a scale each, and the widths that are cut where a model is split over GPUs."""
+
+    rows: int
+    """Weights of a block along the output; 1 where groups along the input share a scale."""
+    columns: int
+    """Weights of a block along the input."""
+    divisible: bool
+    """Stored in the format called fp8, whose scales an engine may give to parts of a block; others are taken whole."""
+    widths: tuple[int, ...]
+    """Inner widths of the MLPs that every token passes: dense and shared ones."""
+    expert_width: int | None
+    """Inner width of an expert; None without experts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """One model's cache layout and the few sizes that budgets need."""
 
@@ -61,5 +77,7 @@ class Architecture:
     attention_heads: int | None
     """Query heads, which must divide by tensor-parallel size; None where there are none (pure state models)."""
     kv_scheme: KvScheme | None
+    weight_blocks: WeightBlocks | None = None
+    """None where weights are in no such blocks, or the file does not say how wide the layers are."""
     facts: tuple[Fact, ...]
     notes: tuple[Note, ...]

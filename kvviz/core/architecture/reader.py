@@ -13,8 +13,8 @@ from kvviz.core.architecture.attention import (
 )
 from kvviz.core.architecture.defaults import SIZES, class_defaults
 from kvviz.core.architecture.families import READERS, find_family
-from kvviz.core.architecture.fields import MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
-from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype
+from kvviz.core.architecture.fields import MAX_SIZE, MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
+from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype, WeightBlocks
 from kvviz.core.cache import Layer, RecurrentState, letter
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
 from kvviz.core.units import MIB
@@ -172,6 +172,7 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         vocab_size=text.find("vocab_size", "padded_vocab_size", high=2**32) or root.find("vocab_size", high=2**32),
         attention_heads=find_query_heads(text) if _has_attention(layers) else None,
         kv_scheme=kv_scheme,
+        weight_blocks=_weight_blocks(text, root),
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )
@@ -320,6 +321,70 @@ def _scheme_dtype(place: Fields, name: str, method: str) -> Literal["fp8", "nvfp
             return "nvfp4"
         case _:
             return None
+
+
+# --- Blocks of quantised weights -----------------------------------------------------------------------------------
+
+
+def _weight_blocks(text: Fields, root: Fields) -> WeightBlocks | None:
+    """Whether single layers are left out of the quantisation is not looked at: files name hundreds of small ones."""
+    places = [root] if text.path == root.path else [root, text]
+    quantization = next((part for place in places if (part := _object(place, "quantization_config"))), None)
+    if quantization is None:
+        return None
+    method = str(quantization.value("quant_method") or "").replace("_", "-")
+    holders = [quantization]
+    if method == "compressed-tensors" and (every := _object(quantization, "config_groups")):
+        holders = [w for group in every.data if (g := _object(every, group)) and (w := _object(g, "weights"))]
+    blocks = [_sizes(w, "weight_block_size" if w is quantization else "block_structure") for w in holders]
+    rows, columns = next((block for block in blocks if len(block) == 2), (0, 0))
+    experts = _width(text, "num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts")
+    expert_width = _width(text, "moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size")
+    shared = _width(text, "shared_expert_intermediate_size", "share_expert_dim")
+    shared = shared or _width(text, "n_shared_experts") * _width(text, "moe_intermediate_size")
+    # Beside experts a dense width may be there and stand for nothing.
+    dense = not experts or _width(text, "first_k_dense_replace") or text.value("mlp_only_layers") not in (None, [])
+    width = _width(text, "intermediate_size") if dense else 0
+    if not columns and not experts:  # of mixtures some leave out all but the experts, which are cut by other rules
+        rows, columns = 1, max((_group(w, method) for w in holders), default=0)
+    if min(rows, columns) < 1 or rows * columns == 1:
+        return None
+    return WeightBlocks(
+        rows=rows,
+        columns=columns,
+        divisible=method == "fp8",
+        widths=tuple(size for size in (width, shared if experts else 0) if size),
+        expert_width=expert_width if experts else None,
+    )
+
+
+def _object(part: Fields, name: str) -> Fields | None:
+    return part.part(name) if isinstance(part.data.get(name), dict) else None
+
+
+def _group(part: Fields, method: str) -> int:
+    """Weights along the input that share a scale in a 4- or 8-bit integer layout; 0 where they are not grouped so."""
+    name = "q_group_size" if method == "awq" and part.has("q_group_size") else "group_size"
+    if not (method == "awq" or (method == "compressed-tensors" and part.value("type") == "int")) or not part.has(name):
+        return 0
+    return max(part.checked_integer(part.value(name), (*part.path, name), -1, MAX_SIZE) or 0, 0)
+
+
+def _sizes(part: Fields, name: str) -> tuple[int, ...]:
+    """A list of sizes, or nothing; not noted as a fact, as no number of the layout rests on it."""
+    value = part.value(name)
+    if not isinstance(value, list) or len(value) > 2:
+        return ()
+    found = [part.checked_integer(item, (*part.path, name, index), 0, MAX_SIZE) for index, item in enumerate(value)]
+    return tuple(size for size in found if size is not None)
+
+
+def _width(text: Fields, *names: str) -> int:
+    """The first of ``names`` with a value; 0 where there is none. Not noted as a fact either."""
+    name = next((name for name in names if text.has(name)), None)
+    if name is None or isinstance(text.value(name), list):  # a width a layer
+        return 0
+    return text.checked_integer(text.value(name), (*text.path, name), 0, MAX_SIZE) or 0
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------------

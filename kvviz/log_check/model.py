@@ -1,0 +1,124 @@
+"""What a check is given and what it says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kvviz.core.architecture import Architecture
+from kvviz.engine_log import EngineLog
+from kvviz.engines.llama_cpp import DEFAULT_UBATCH_TOKENS, Latent
+from kvviz.text import Message
+
+Verdict = Literal["agrees", "explained", "differs", "unknown"]
+"""explained: what was reported is not what is predicted from what the log says, but what it is under ``cause``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a prediction needs besides the model: from the log, else from the person, else the engine's defaults."""
+
+    kv_dtype: str = "auto"
+    """Of the keys, and of both where an engine has no two; a name of ``KV_DTYPES`` or auto."""
+    v_dtype: str = "same"
+    gpu: str = ""
+    """Whose kernels: some keep more states; empty: Hopper's."""
+    tp: int = 1
+    pp: int = 1
+    dcp: int = 1
+    dp: int = 1
+    """Engines whose figures are added up."""
+    version: str = "auto"
+    """An engine version of ``Scenario``."""
+    block_tokens: int | None = None
+    length_tokens: int | None = None
+    """Longest request."""
+    batched_tokens: int = 8_192
+    """vLLM: tokens of one step."""
+    prefix_caching: bool = True
+    full_windows: bool = False
+    """Windows and chunks keep every token."""
+    latent: Latent = "latent"
+    draft_layers: int = 0
+    draft_tokens: int = 0
+    stages_added: bool = False
+    """The need of all pipeline stages was compared with one GPU's memory."""
+    smallest_rank: bool = False
+    """Memory is one rank's, tokens are the smallest rank's."""
+    depth: int | None = None
+    """Layers of the encoder, where the cache was made as deep as that."""
+    context_tokens: int | None = None
+    """llama.cpp: cells of all slots."""
+    slots: int = 1
+    unified: bool = True
+    ubatch_tokens: int = DEFAULT_UBATCH_TOKENS
+    pad_tokens: int = 1
+    rollback_states: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One predicted figure."""
+
+    value: float
+    tolerance: float = 0.0
+    """How far a report may be off by the rounding of what was printed."""
+    telling: bool = True
+    """False: a size of the model's own, which some builds count otherwise; no difference in memory by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """All figures under one set of settings."""
+
+    figures: Mapping[str, Expected]
+    rules: tuple[str, ...]
+    """What they rest on besides keeping every layer at full length, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure that was both reported and predicted."""
+
+    name: str
+    reported: float
+    predicted: float
+    tolerance: float
+    telling: bool
+    plain: float
+    """What is predicted without the causes: from what the log says and the engine's defaults."""
+
+    @property
+    def residual(self) -> float:
+        """Reported less predicted."""
+        return self.reported - self.predicted
+
+    @property
+    def agrees(self) -> bool:
+        """Whether rounding accounts for the residual."""
+        return abs(self.residual) <= self.tolerance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A log beside its prediction."""
+
+    log: EngineLog
+    model: str | None
+    """Whose layers were predicted; None where nobody says which."""
+    architecture: Architecture | None
+    figures: tuple[Figure, ...]
+    predicted: Mapping[str, float]
+    """Every figure that could be computed, reported or not."""
+    verdict: Verdict
+    cause: tuple[str, ...]
+    """Rules that the engine's figures follow besides keeping every layer at full length."""
+    found: tuple[str, ...]
+    """Those of them that nothing in the log says, and that were found by trying."""
+    assumed: Mapping[str, object]
+    """Settings that the log does not name and under which the figures agree."""
+    asked: tuple[str, ...]
+    """What the log does not say and the prediction needs."""
+    measured: Mapping[str, float] = field(default_factory=dict)
+    """Terms of a budget as the engine measured them, by the names of ``Scenario``."""
+    problem: Message | None = None
+    """Why there is no prediction, where a model is known."""

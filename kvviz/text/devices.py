@@ -1,0 +1,29 @@
+"""Sentences about GPUs: what of their memory a program cannot use, and how that is known."""
+
+from kvviz.text.base import Text
+
+HIDDEN_MEASURED = Text(
+    en="What the driver reports less the {seen} GiB that CUDA sees, as a public start-up log of this GPU says.",
+    ja="ドライバーの報告値と、この GPU の公開起動ログにある CUDA からの見え方（{seen} GiB）との差です。",
+)
+HIDDEN_LIKE = Text(
+    en="As on {like}, where a public log shows it. The logs of other GPUs show 0.4 to 0.6 GiB.",
+    ja="公開ログのある {like} と同じと仮定しています。ほかの GPU のログでは 0.4～0.6 GiB です。",
+)
+HIDDEN_RADEON = Text(
+    en="As in a public log of a 24 GB Radeon, which misses less than 0.02 GiB.",
+    ja="24 GB の Radeon の公開ログ（差は 0.02 GiB 未満）と同じと仮定しています。",
+)
+METAL_SHARE = Text(
+    en="Metal's default limit: about {percent} % of this much unified memory. iogpu.wired_limit_mb raises it.",
+    ja="Metal の既定の上限は、この容量のユニファイドメモリの約 {percent} % です。"
+    "iogpu.wired_limit_mb で引き上げられます。",
+)
+SHARED = Text(
+    en="What the operating system and other programs hold is not known: nothing is taken off for them.",
+    ja="OS やほかのプログラムの使用量は不明なため、差し引いていません。",
+)
+NOMINAL = Text(
+    en="Nominal: from the vendor's data, not confirmed by what a driver reports.",
+    ja="公称値です。ベンダーの資料によるもので、ドライバーの報告値では確認していません。",
+)

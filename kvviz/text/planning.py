@@ -1,0 +1,16 @@
+"""What is said of engines and their budgets, whichever engine it is."""
+
+from kvviz.text.base import Text
+
+NOT_OF_THIS_ENGINE = Text(
+    "{field}: {engine} has no such setting; leave it as it is by default.",
+    "{field}: {engine} にこの設定はありません。既定値のままにしてください。",
+)
+NOT_APART = Text(
+    "This engine has no term of its own for it: it lies outside the fraction.",
+    "このエンジンでは独立した項がなく、使用割合の外に含まれます。",
+)
+NOT_KNOWN = Text(
+    "Not known and not taken off: enter what you measured.",
+    "不明のため差し引いていません。実測値を入力してください。",
+)

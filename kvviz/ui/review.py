@@ -1,0 +1,315 @@
+"""The Review page's own state, read once from the link, and how it shows assumptions, a dispute and a number."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from kvviz.core.errors import KvvizError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.dispute import Assumption, Badge, Change, Dispute, Step, assumptions, bytes_of, label, pool_of, written
+from kvviz.mistakes import Amount, Claim, Explained, Finding, Mistake, explained, name, parse_claim, right, why
+from kvviz.scenario import Scenario
+from kvviz.sizing import Sizing
+from kvviz.text import Lang, Message
+from kvviz.text import dispute as text
+from kvviz.text import export as exported
+from kvviz.text import mistakes as mistaken
+from kvviz.text import sizing as labels
+from kvviz.ui import models, show, state
+
+SIZING: Final = "../../pages/sizing.py"
+"""As main.py sees it."""
+_BADGES: Final[dict[Badge, str]] = {"changed": "orange", "estimate": "blue", "default": "gray"}
+_FIRST: Final = (labels.MODEL, labels.ENGINE, labels.GPU, text.GPUS, labels.INPUT, labels.OUTPUT, labels.SEQUENCES)
+"""Assumptions in the table even where they are as by default."""
+_MOST_FINDINGS: Final = 4
+_CLAIM_CHARACTERS: Final = 200
+
+
+def begin() -> None:
+    """On the page's first run in a session, take over what the link says: A is frozen, B goes into the controls."""
+    if "claim" not in st.session_state:
+        st.session_state["claim"] = st.query_params.get("claim", "")[:_CLAIM_CHARACTERS]
+    if "challenged" in st.session_state:
+        return
+    st.session_state["challenged"] = None
+    linked = state.together() if "set" in st.query_params else ()
+    if len(linked) != 2:
+        return
+    a, b = linked
+    problem = {name: st.session_state.get(name) for name in ("model_problem", "hits")}
+    _read_model(a)
+    st.session_state.update(problem)  # what is wrong with A is said beside A
+    st.session_state["challenged"] = a
+    found = _read_model(b)
+    state.put(b if found else b.with_changes(model=Scenario().model))
+    st.session_state["model"] = b.model
+    st.session_state["linked_revision"] = (b.model, b.revision)
+    if b.config:
+        st.session_state["pasted"][b.model] = b.config
+    st.session_state["opened"] = st.session_state["valid"]  # what the link says wrong stays in sight
+
+
+def _read_model(scenario: Scenario) -> bool:
+    """Whether this session can read the scenario's model, after asking the Hub where it must."""
+    if scenario.config or models.known(scenario.model):
+        return True
+    revision = f"@{scenario.revision}" if scenario.revision else ""
+    return "/" in scenario.model and models.ask_hub(scenario.model + revision) is not None
+
+
+def challenge(scenario: Scenario) -> None:
+    """Callback: freeze it as A; the controls change B."""
+    st.session_state["challenged"] = scenario
+
+
+def withdraw() -> None:
+    """Callback: drop B, and go back to reviewing A."""
+    a: Scenario = st.session_state["challenged"]
+    st.session_state["challenged"] = None
+    if a.config:
+        st.session_state["pasted"][a.model] = a.config
+    st.session_state["linked_revision"] = (a.model, a.revision)
+    state.put(a)
+
+
+def challenged() -> Scenario | None:
+    """A; None where nothing is in dispute."""
+    a: Scenario | None = st.session_state["challenged"]
+    return a
+
+
+def claim_in_link() -> dict[str, str]:
+    """Somebody's number travels with the scenario it is held against."""
+    claim = str(st.session_state["claim"]).strip()
+    return {"claim": claim} if claim else {}
+
+
+# --- what an answer rests on -----------------------------------------------------------------------------------------
+
+
+def rests_on(sizing: Sizing, lang: Lang) -> None:
+    """Every assumption with its badge; those that nobody touched and few ask for on one line."""
+    made = assumptions(sizing)
+    shown = [one for one in made if one.badge != "default" or one.label in (*_FIRST, labels.KV_DTYPE)]
+    st.table(
+        [
+            {
+                text.ASSUMPTION(lang): one.label(lang),
+                text.VALUE(lang): show.plain(_said(one.value, lang)),
+                text.BADGE(lang): f":{_BADGES[one.badge]}-badge[{text.BADGES[one.badge](lang)}]",
+                text.BASIS(lang): show.plain(one.source(lang)) if one.source else "",
+            }
+            for one in shown
+        ],
+        border="horizontal",
+    )
+    if rest := [one for one in made if one not in shown]:
+        settings = exported.SETTINGS_SEPARATOR(lang).join(_one_setting(one, lang) for one in rest)
+        st.caption(show.plain(exported.THE_REST(lang, settings=settings)))
+
+
+def _one_setting(one: Assumption, lang: Lang) -> str:
+    return exported.ONE_SETTING(lang, name=one.label(lang), value=_said(one.value, lang))
+
+
+def _said(value: str | Message, lang: Lang) -> str:
+    return value(lang) if isinstance(value, Message) else value
+
+
+def not_modelled(lang: Lang) -> None:
+    """What the numbers leave out."""
+    st.markdown(f"**{exported.NOT_MODELLED(lang)}**")
+    st.caption("\n".join(f"- {line(lang)}" for line in exported.NOT_MODELLED_LINES))
+
+
+# --- two scenarios in dispute ----------------------------------------------------------------------------------------
+
+
+def both(a: Sizing, b: Sizing, lang: Lang) -> None:
+    """The two answers beside each other."""
+    for place, sizing, title in zip(st.columns(2), (a, b), (text.IS_A, text.IS_B), strict=True):
+        mark, head, rest = show.answer_sentence(sizing, lang)
+        with place, st.container(border=True, height="stretch"):
+            st.caption(title(lang))
+            st.markdown(f"#### {mark} {head}\n{rest}")
+
+
+def difference(of: Dispute, lang: Lang) -> None:
+    """From A to B: one setting after the other, what it comes to, and what it adds."""
+    if not of.steps:
+        st.info(text.NOTHING_DIFFERS(lang), icon=":material/edit:")
+        return
+    counted = of.requests_more is not None
+    told = [step for step in of.steps if step.counts]
+    rows = [_row("**A**", of.a, None, "", lang, counted=counted)]
+    rows += [_row(_changes(s.changes, lang), s.after, s, _more(s, lang), lang, counted=counted) for s in told]
+    whole = Step(changes=(), before=of.a, after=of.b)
+    rows.append(_row("**B**", of.b, None, f"**{_more(whole, lang)}**", lang, counted=counted))
+    st.markdown(f"**{text.DIFFERENCE(lang)}**")
+    st.table(rows, border="horizontal")
+    notes = [text.ADDS_UP(lang)] if len(told) > 1 else []
+    if any(len(step.changes) > 1 for step in told):
+        notes.append(text.TOGETHER(lang))
+    if not counted:
+        notes.append(text.BYTES_ONLY(lang))
+    if idle := [_changes(step.changes, lang) for step in of.steps if not step.counts]:
+        notes.append(text.NO_EFFECT(lang, changes=text.SEPARATOR(lang).join(idle)))
+    st.caption("  \n".join(notes))
+
+
+def _row(what: str, after: Sizing, step: Step | None, more: str, lang: Lang, *, counted: bool) -> dict[str, str]:
+    """What it comes to after a step; what the step changed is set bold."""
+
+    def cell(shown: str, *, changed: bool) -> str:
+        return f"**{shown}**" if changed else shown
+
+    row = {
+        text.STEP(lang): what,
+        text.EACH_REQUEST(lang): cell(format_bytes(bytes_of(after)), changed=bool(step and step.bytes_more)),
+    }
+    pool = pool_of(after)
+    if counted and pool is not None:
+        row[text.POOL(lang)] = cell(format_bytes(pool), changed=bool(step and step.pool_more))
+        fit, asked = format_count(after.max_sequences_counted or 0), format_count(after.scenario.requests)
+        row[text.AT_ONCE(lang)] = cell(f"{fit} / {asked}", changed=bool(step and step.requests_more))
+    return {**row, text.DELTA(lang): more}
+
+
+def _changes(changes: Sequence[Change], lang: Lang) -> str:
+    return text.SEPARATOR(lang).join(
+        text.CHANGE(
+            lang,
+            name=label(change.field)(lang),
+            before=show.plain(_value(change, change.before, lang)),
+            after=show.plain(_value(change, change.after, lang)),
+        )
+        for change in changes
+    )
+
+
+def _value(change: Change, value: object, lang: Lang) -> str:
+    if change.field == "model":
+        return str(value).rpartition("/")[2]
+    return _said(written(change.field, value), lang)  # type: ignore[arg-type]
+
+
+def _more(step: Step, lang: Lang) -> str:
+    """``+35``, ``−512 MiB``."""
+    if step.requests_more is None:
+        return _signed(format_bytes(abs(step.bytes_more)), step.bytes_more, lang)
+    return _signed(format_count(abs(step.requests_more)), step.requests_more, lang)
+
+
+def _signed(amount: str, more: int, lang: Lang) -> str:
+    return text.NO_CHANGE(lang) if more == 0 else f"{'+' if more > 0 else '−'}{amount}"
+
+
+# --- somebody else's number ------------------------------------------------------------------------------------------
+
+
+def their_number(sizing: Sizing, lang: Lang) -> None:
+    """A box for the number, and which mistakes come to it."""
+    st.text_input(
+        text.NUMBER(lang),
+        key="claim",
+        placeholder=text.NUMBER_PLACEHOLDER(lang),
+        help=text.NUMBER_HELP(lang),
+        max_chars=_CLAIM_CHARACTERS,
+        persist_state="session",
+    )
+    scenario = sizing.scenario
+    told = text.FOR_SCENARIO(
+        lang,
+        model=scenario.model.rpartition("/")[2],
+        tokens=format_count(sizing.tokens),
+        requests=format_count(scenario.requests),
+        dtype=sizing.kv_dtype.name,
+    )
+    st.caption(show.plain(told))
+    claimed = str(st.session_state["claim"]).strip()
+    if not claimed:
+        return
+    try:
+        claim = parse_claim(claimed)
+    except KvvizError as error:
+        show.lines(error.lines(lang))
+        return
+    _right(sizing, claim, lang)
+    found = explained(sizing, claim)
+    ends = [(claim.low, found.low, text.LOW_END)]
+    if claim.high is not None:
+        ends.append((claim.high, found.high, text.HIGH_END))
+    for amount, findings, title in ends:
+        if claim.high is not None:
+            st.markdown(f"**{title(lang, amount=_amount(amount, claim))}**")
+        if findings:
+            st.markdown("\n".join(f"- {_finding(f, sizing, claim, lang)}" for f in findings[:_MOST_FINDINGS]))
+        else:
+            none = text.NONE(lang, amount=_amount(amount, claim), tried=format_count(found.tried))
+            st.info(show.plain(none), icon=":material/help:")
+    _spans(found, sizing, lang)
+    if found.low or found.high:
+        st.caption(text.CANDIDATES(lang, tried=format_count(found.tried)))
+
+
+def _right(sizing: Sizing, claim: Claim, lang: Lang) -> None:
+    content = right(sizing).request_bytes()
+    if claim.per == "token":
+        st.markdown(text.RIGHT_TOKEN(lang, bytes=_bytes(right(sizing).token_bytes(), claim)))
+        return
+    values = {"content": _bytes(content, claim)}
+    if (requests := sizing.scenario.requests) > 1:
+        load = _bytes(content * requests, claim)
+        st.markdown(text.RIGHT_LOAD(lang, load=load, requests=format_count(requests), **values))
+    else:
+        st.markdown(text.RIGHT_HERE(lang, **values))
+
+
+def _finding(found: Finding, sizing: Sizing, claim: Claim, lang: Lang) -> str:
+    candidate = found.candidate
+    what, gives = candidate.what(lang), _bytes(candidate.wrong_bytes, claim)
+    reasons = [show.plain(why(mistake, sizing)(lang)) for mistake in candidate.mistakes]
+    if found.unit != "as written":
+        apart = abs(1 - claim.binary_bytes / claim.decimal_bytes) * 100
+        values = {"real": claim.other_name, "said": claim.unit_name, "percent": f"{apart:.1f}"}
+        reasons.append(mistaken.UNIT_MIXED(lang, **values))
+    gap = "" if lang == "ja" else " "
+    if not candidate.mistakes:
+        return gap.join([text.IS_RIGHT(lang, what=show.plain(what), gives=gives), *reasons])
+    return text.FINDING(
+        lang,
+        how=_how(candidate.mistakes, sizing, lang),
+        gives=gives,
+        what=show.plain(what),
+        right=_bytes(candidate.right_bytes, claim),
+        why=gap.join(reasons),
+    )
+
+
+def _how(mistakes: Sequence[Mistake], sizing: Sizing, lang: Lang) -> str:
+    return text.PLUS(lang).join(show.plain(name(mistake, sizing)(lang)) for mistake in mistakes)
+
+
+def _spans(found: Explained, sizing: Sizing, lang: Lang) -> None:
+    if not found.spans:
+        return
+    st.markdown(f"**{text.SPANS(lang)}**")
+    told = []
+    for span in found.spans:
+        how = _how(span.mistakes, sizing, lang) if span.mistakes else text.SPAN_RIGHT(lang)
+        told.append(text.SPAN(lang, how=how, low=format_count(span.low_tokens), high=format_count(span.high_tokens)))
+    st.markdown("\n".join(f"- {line}" for line in told))
+
+
+def _amount(amount: Amount, claim: Claim) -> str:
+    return f"{amount.written} {claim.unit_name}".strip()
+
+
+def _bytes(count: object, claim: Claim) -> str:
+    """In binary units, and beside it in the decimal unit that the number is written in."""
+    exact = format_bytes(count)  # type: ignore[arg-type]
+    if claim.unit != "decimal" or not claim.other_name:
+        return exact
+    return f"{exact} ({float(count) / claim.decimal_bytes:,.3g} {claim.unit_name})"  # type: ignore[arg-type]
