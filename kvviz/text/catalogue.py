@@ -57,3 +57,12 @@ NOT_A_SET = Text(
     en="set: these are not scenarios as a kvviz link carries them.",
     ja="set: kvviz のリンクに入っている形式のシナリオではありません。",
 )
+PROMPTS_TOO_LARGE = Text(
+    en="These prompts take {characters} characters in a link; at most {limit} do. Shorten them to share them.",
+    ja="これらのプロンプトはリンクで {characters} 文字になり、上限の {limit} 文字を超えます。"
+    "共有するには短くしてください。",
+)
+NOT_PROMPTS = Text(
+    en="prompts: these are not prompts as a kvviz link carries them.",
+    ja="prompts: kvviz のリンクに入っている形式のプロンプトではありません。",
+)
