@@ -19,6 +19,8 @@ LINK_VERSION: Final = 1
 """The ``v`` of a link. It goes up when a field changes its meaning."""
 APP_FIELDS: Final = frozenset(
     {"v", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
+    | {"view", "trace", "reserve", "place", "first", "pool", "block", "longest", "seed", "prompt", "answer", "windows"}
+    | {"step"}
     | {"prompts", "prefix_try", "prefix_block", "prefix_trace", "prefix_capacity", "prefix_shared"}
 )
 """URL parameters that belong to the app, not to the scenario."""
