@@ -95,6 +95,7 @@ TP_HELP = Text(
     "1 つのモデルを分け合う GPU の数です。全数より少なければ、独立したキャッシュを持つエンジンが並びます。",
 )
 GROUP_SIZE = Text("Size", "見積もる")
+GROUP_UNDERSTAND = Text("Understand", "しくみ")
 PP = Text("Pipeline parallel", "パイプライン並列数")
 PP_HELP = Text(
     "The layers are shared out over so many groups of GPUs; the fullest decides.",

@@ -8,6 +8,7 @@ from kvviz import __version__
 from kvviz.planning import engine_name
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
+from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 
@@ -23,6 +24,9 @@ PAGES = {
         st.Page(ROOT / "pages" / "compare.py", title=compare_text.PAGE(lang), url_path="compare"),
         # What a review link opens: in no list.
         st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
+    ],
+    text.GROUP_UNDERSTAND: [
+        st.Page(ROOT / "pages" / "prefixes.py", title=prefixes_text.PAGE(lang), url_path="prefixes"),
     ],
 }
 page = st.navigation({group(lang): pages for group, pages in PAGES.items()})
