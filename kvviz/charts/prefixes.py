@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from math import log10
-from typing import Any, Final
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -26,12 +26,14 @@ STATE_COLOURS: Mapping[State, str] = {
 }
 STATE_SIGNS: Mapping[State, str] = {"hit": "✓", "miss": "✗", "again": "↻", "partial": "–"}
 
-_CHIP, _GAP, _TALL = 152, 8, 62
+_CHIP, _GAP, _TALL = 190, 8, 80
 """Pixels: width a chip has at most, space between two, height."""
 _HEAD = 24
 _LINE = 16
-_LINES = 2
+_LINES = 3
 """Of a chip's tokens; what is more is told when a pointer rests on it."""
+_NARROW, _WIDE = 112, 142
+"""Pixels a chip has for its tokens where many stand in a row, and on a phone."""
 _TEXT = "var(--st-text-color, #777777)"
 _HEIGHT = 320
 _POINTS = 48
@@ -55,7 +57,7 @@ def chips_svg(found: CachedPrompts, lang: Lang, *, columns: int) -> str:
                 left, width = (f"{100 * x / wide:.3f}%" for x in (place * step, _CHIP))
                 parts.append(
                     f'<svg x="{left}" y="{top}" width="{width}" height="{_TALL}">'
-                    f"{_chip(block, start + place + 1, lang)}</svg>"
+                    f"{_chip(block, start + place + 1, _WIDE if columns < 3 else _NARROW, lang)}</svg>"
                 )
             top += _TALL + _GAP
         top += _GAP
@@ -94,7 +96,7 @@ def chip_rows(found: CachedPrompts, lang: Lang) -> list[dict[str, Any]]:
     ]
 
 
-def _chip(block: PromptBlock, row: int, lang: Lang) -> str:
+def _chip(block: PromptBlock, row: int, room: int, lang: Lang) -> str:
     colour, partial = STATE_COLOURS[block.state], block.state == "partial"
     said = text.CHIP_TITLE(
         lang,
@@ -106,7 +108,7 @@ def _chip(block: PromptBlock, row: int, lang: Lang) -> str:
     )
     dash = ' stroke-dasharray="4 3"' if partial else ""
     lines = "".join(
-        _text("10", 18 + _LINE * place, line, size=12) for place, line in enumerate(_wrapped(block.tokens, _CHIP - 22))
+        _text("10", 18 + _LINE * place, line, size=12) for place, line in enumerate(_wrapped(block.tokens, room))
     )
     state = f"{STATE_SIGNS[block.state]} {text.STATES[block.state](lang)}"
     return (

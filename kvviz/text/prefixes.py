@@ -7,14 +7,13 @@ PAGE = Text("Shared prefixes", "プレフィックス共有")
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 SYSTEM = Text(
-    en="You are the support assistant of a bicycle shop. Answer in two short sentences and stay polite."
-    " If you are not sure, say so.",
+    en="You are the assistant of a bicycle shop. Answer in two short sentences. If you are not sure, say so.",
     ja="あなたは自転車店の相談係です。二文以内で、ていねいに答えてください。",
 )
 QUESTIONS = (
     Text(en="Question: How do I mend a flat tyre?", ja="質問: パンクはどう直しますか？"),
     Text(en="Question: When do you open on Sunday?", ja="質問: 日曜日は何時に開きますか？"),
-    Text(en="Question: How often must I oil the chain?", ja="質問: チェーンの注油はいつしますか？"),
+    Text(en="Question: Which oil does the chain need?", ja="質問: チェーンの油はどれですか？"),
 )
 RAG_SYSTEM = Text(en="Answer from the documents only.", ja="文書だけをもとに答えてください。")
 DOCUMENTS = (
@@ -109,12 +108,13 @@ FACT_BLOCKS_BESIDE = Text(
 )
 FACT_WORK = Text("Prefill work saved", "節約したプリフィル")
 FACT_WORK_BESIDE = Text(
-    en="of the token passes; of the attention's pairs {pairs}", ja="トークンの計算。アテンションの組では {pairs}"
+    en="of the token computations; {pairs} of the attention's query-key pairs",
+    ja="トークン計算の割合。アテンションのクエリとキーの組では {pairs}",
 )
 
 FIRST_PROMPT = Text(
     en="**Prompt {number}** comes first: nothing is there to be found.",
-    ja="**プロンプト {number}** は最初なので、ヒットするものがありません。",
+    ja="**プロンプト {number}** は最初なので、ヒットしません。",
 )
 EMPTY_PROMPT = Text(en="**Prompt {number}** is empty.", ja="**プロンプト {number}** は空です。")
 NOTHING_SHARED = Text(
@@ -122,16 +122,20 @@ NOTHING_SHARED = Text(
     ja="**プロンプト {number}** は先頭がどれとも異なり、ヒットしません。",
 )
 SHARED = Text(
-    en="**Prompt {number}** begins like prompt {like} for {common} tokens: {tokens} of them, in whole blocks, are"
-    " found{rest}.",
-    ja="**プロンプト {number}** は先頭の {common} トークンがプロンプト {like} と同じです。"
-    "そのうちブロック単位の {tokens} トークンがヒットします{rest}。",
+    en="**Prompt {number}** begins like prompt {like} for {common} tokens{until}: {blocks} whole blocks"
+    " ({tokens} tokens) are found{rest}.",
+    ja="**プロンプト {number}** は先頭の {common} トークン{until}がプロンプト {like} と同じです。"
+    "{blocks} ブロック（{tokens} トークン）がヒットします{rest}。",
 )
+SHARED_UNTIL = Text(en=", up to “{differs}”", ja="（「{differs}」の前まで）")
 SHARED_REST = Text(
-    en="; the other {rest} are computed again (up to “{differs}”)",
-    ja="（「{differs}」までの残り {rest} トークンは再計算）",
+    en="; the other {rest} fill no block and are computed again",
+    ja="。残り {rest} トークンはブロックに満たず、再計算します",
 )
-SHARED_REST_END = Text(en="; the other {rest} are computed again", ja="（残り {rest} トークンは再計算）")
+SHARED_REST_LAST = Text(
+    en="; the other {rest} are computed again, because the last token always is",
+    ja="。最後のトークンは必ず計算するため、残り {rest} トークンは再計算します",
+)
 
 STATES = {
     "hit": Text("hit", "ヒット"),
@@ -192,8 +196,8 @@ CURVE_POINT = Text(en="{tokens}: {ratio}", ja="{tokens}: {ratio}")
 CITED = Text(
     en="Trace and published figures: Mooncake, FAST '25 (read off its Fig. 9). The paper does not say how it counts"
     " blocks that are not full; counted in full blocks, ours differ by {low} to {high} points here.",
-    ja="トレースと論文の値: Mooncake、FAST '25（図 9 から読み取り）。満杯でないブロックの数え方は論文に書かれていません。"
-    "満杯のブロックで数えると、ここでの値との差は {low}～{high} ポイントです。",
+    ja="トレースと論文の値: Mooncake、FAST '25（図 9 から読み取り）。"
+    "満杯でないブロックの数え方は論文に書かれていません。満杯のブロックで数えると、ここでの値との差は {low}～{high} ポイントです。",
 )
 POOL_NOTE = Text(
     en="The whole pool of the Sizing scenario holds {tokens} tokens.",

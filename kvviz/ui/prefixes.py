@@ -1,6 +1,6 @@
 """The Shared prefixes page's own state, read once from the link, and how it shows prompts, capacities and savings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from time import monotonic
 from typing import Final
@@ -29,7 +29,6 @@ from kvviz.prompts import (
     MAX_BLOCK_TOKENS,
     MAX_PROMPT_CHARACTERS,
     CachedPrompts,
-    cached,
     with_letter_changed,
     with_lines,
 )
@@ -223,30 +222,30 @@ def buttons(lang: Lang) -> None:
 
 def boxes(lang: Lang, *, phone: bool) -> None:
     """The prompts, and the size of a block."""
-    places = [st.container() for _ in range(_PROMPTS)] if phone else st.columns(_PROMPTS)
+    *places, last = [st.container() for _ in range(_PROMPTS + 1)] if phone else st.columns([3, 3, 3, 2])
     for number, place in enumerate(places):
         with place:
             st.text_area(
                 text.PROMPT(lang, number=number + 1),
                 key=_box(number),
-                height=130,
+                height=150,
                 max_chars=MAX_PROMPT_CHARACTERS,
                 on_change=_edited,
                 persist_state="session",
             )
+    with last:
+        _typed("block", text.BLOCK, text.BLOCK_HELP(lang), (1, MAX_BLOCK_TOKENS), lang)
     for number in range(_PROMPTS):
         if len(str(st.session_state[_box(number)])) > MAX_PROMPT_CHARACTERS:
             limit = format_count(MAX_PROMPT_CHARACTERS)
             show.lines((text.TOO_LONG(lang, number=number + 1, limit=limit),))
-    _typed("block", text.BLOCK, text.BLOCK_HELP(lang), (1, MAX_BLOCK_TOKENS), lang)
 
 
 def chips(found: CachedPrompts, lang: Lang, *, phone: bool) -> None:
     """Each prompt as a row of blocks, and why the hits end where they do."""
     browser.svg(chips_svg(found, lang, columns=2 if phone else 6), key="prefix_chips")
     show.table(lambda: chip_rows(found, lang), key="prefix_chips", lang=lang)
-    for number in range(1, len(found.prompts) + 1):
-        st.markdown(_why(found, number, lang))
+    st.markdown("  \n".join(_why(found, number, lang) for number in range(1, len(found.prompts) + 1)))
     st.caption(text.STAND_IN(lang))
 
 
@@ -259,13 +258,20 @@ def _why(found: CachedPrompts, number: int, lang: Lang) -> str:
     if prompt.like is None:
         return text.NOTHING_SHARED(lang, number=number)
     left = prompt.common_tokens - prompt.hit_tokens
-    rest = ""
+    differs, rest = show.plain(prompt.differs.strip()), ""
     if left:
-        differs = show.plain(prompt.differs.strip())
-        sentence = text.SHARED_REST if differs else text.SHARED_REST_END
-        rest = sentence(lang, rest=format_count(left), differs=differs)
-    counts = {"common": format_count(prompt.common_tokens), "tokens": format_count(prompt.hit_tokens)}
-    return text.SHARED(lang, number=number, like=prompt.like + 1, rest=rest, **counts)
+        again = any(one.state == "again" for one in prompt.blocks)
+        rest = (text.SHARED_REST_LAST if again else text.SHARED_REST)(lang, rest=format_count(left))
+    return text.SHARED(
+        lang,
+        number=number,
+        like=prompt.like + 1,
+        common=format_count(prompt.common_tokens),
+        until=text.SHARED_UNTIL(lang, differs=differs) if differs else "",
+        blocks=format_count(prompt.hit_blocks),
+        tokens=format_count(prompt.hit_tokens),
+        rest=rest,
+    )
 
 
 def facts(found: CachedPrompts, lang: Lang) -> None:
