@@ -6,6 +6,7 @@ import streamlit as st
 
 from kvviz import __version__
 from kvviz.planning import engine_name
+from kvviz.text import blocks as blocks_text
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
 from kvviz.text import prefixes as prefixes_text
@@ -26,6 +27,7 @@ PAGES = {
         st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
     ],
     text.GROUP_UNDERSTAND: [
+        st.Page(ROOT / "pages" / "blocks.py", title=blocks_text.PAGE(lang), url_path="blocks"),
         st.Page(ROOT / "pages" / "prefixes.py", title=prefixes_text.PAGE(lang), url_path="prefixes"),
     ],
 }

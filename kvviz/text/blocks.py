@@ -1,0 +1,244 @@
+"""Blocks: the race of two ways to give out memory, in words."""
+
+from kvviz.text.base import Text
+
+PAGE = Text("Blocks (PagedAttention)", "ブロック割り当て（PagedAttention）")
+
+# --- settings --------------------------------------------------------------------------------------------------------
+
+LABELS = {
+    "view": Text("Compare", "比較"),
+    "trace": Text("Requests from", "リクエスト"),
+    "first": Text("Number of requests", "リクエスト数"),
+    "pool": Text("Pool (slots, one a token)", "プール（スロット = トークン）"),
+    "block": Text("Block (slots)", "ブロック（スロット）"),
+    "longest": Text("Longest request (tokens)", "最長のリクエスト（トークン）"),
+    "reserve": Text("Contiguous memory reserves", "連続領域の確保量"),
+    "place": Text("Placed", "配置"),
+    "windows": Text("Groups of layers (windows)", "レイヤーのグループ（ウィンドウ）"),
+    "seed": Text("Seed", "シード"),
+    "prompt": Text("Mean prompt (tokens)", "平均プロンプト（トークン）"),
+    "answer": Text("Mean output (tokens)", "平均出力（トークン）"),
+}
+HELP = {
+    "first": Text("So many of the trace, from its beginning.", "トレースの先頭からの件数です。"),
+    "pool": Text("Memory for the cache, the same on both sides.", "キャッシュ用のメモリです。左右とも同じ大きさです。"),
+    "block": Text(
+        "Paged memory is given out in blocks of so many slots. vLLM takes 16 by default.",
+        "ページ方式はこの数のスロットを 1 ブロックとして割り当てます。vLLM の既定値は 16 です。",
+    ),
+    "longest": Text(
+        "What contiguous memory sets aside for a request, whatever it will use. Made-up requests are no longer.",
+        "連続領域では、実際の使用量にかかわらずこの長さを確保します。生成するリクエストの上限でもあります。",
+    ),
+    "windows": Text(
+        "One entry a group of layers with blocks of its own: full, or the tokens of its attention window.",
+        "ブロックを別々に持つグループごとに、full かアテンションウィンドウのトークン数を指定します。",
+    ),
+    "seed": Text("The same seed makes the same requests.", "同じシードからは同じリクエストができます。"),
+}
+VIEWS = {
+    "race": Text("Contiguous and paged", "連続領域とページ方式"),
+    "hybrid": Text("Hybrid: windows", "ハイブリッド: ウィンドウ"),
+}
+TRACES = {
+    "teaching": Text("Teaching set: 6 requests", "教材: 6 件"),
+    "sharegpt": Text("ShareGPT, as in the paper", "ShareGPT（論文相当）"),
+    "sharegpt-first-turn": Text("ShareGPT, first turns", "ShareGPT（最初の発話）"),
+    "azure-conversation": Text("Azure 2023, conversation", "Azure 2023（会話）"),
+    "azure-code": Text("Azure 2023, code", "Azure 2023（コード）"),
+    "mooncake-conversation": Text("Mooncake, conversation", "Mooncake（会話）"),
+    "mooncake-synthetic": Text("Mooncake, synthetic", "Mooncake（合成）"),
+    "generated": Text("Made up from a seed", "シードから生成"),
+    "own": Text("My own file", "自分のファイル"),
+}
+RESERVES = {
+    "max": Text("the longest request (Max)", "最長のリクエスト（Max）"),
+    "pow2": Text("up to a power of two (Pow2)", "2 のべき乗まで（Pow2）"),
+    "oracle": Text("what it will use (Oracle)", "実際の使用量（Oracle）"),
+}
+PLACES = {
+    "firstfit": Text("in the first hole", "先頭の空きに配置"),
+    "buddy": Text("in chunks of powers of two (buddy)", "2 のべき乗単位（buddy）"),
+}
+SETTINGS = Text("Settings: {trace}, pool {pool}, block {block}", "設定: {trace}、プール {pool}、ブロック {block}")
+UPLOAD = Text("CSV (prompt_tokens, output_tokens), JSON or JSONL", "CSV（prompt_tokens、output_tokens）、JSON、JSONL")
+NO_FILE = Text(
+    "Upload a file of requests under Settings; a link never contains it. Until then the teaching set is shown.",
+    "「設定」からファイルをアップロードしてください（リンクには含まれません）。それまでは教材を表示します。",
+)
+STANDS_IN = Text("{why} The last usable settings are shown.", "{why}最後に使えた設定で表示しています。")
+TAKE_POOL = Text("Take the pool of the Sizing scenario", "サイジングのプールを使う")
+SCENARIO_POOL = Text(
+    "{model} on {gpus} × {gpu}: {blocks} blocks of {block} tokens, {bytes} each.",
+    "{model}、{gpus} × {gpu}: {block} トークンのブロック {blocks} 個、1 個 {bytes}。",
+)
+SCENARIO_POOL_CUT = Text(
+    "Only {blocks} blocks can be drawn; the button takes so many.",
+    "描画できるのは {blocks} ブロックまでなので、その分を使います。",
+)
+NO_SCENARIO_POOL = Text(
+    "The Sizing scenario has no pool of blocks; choose a GPU and vLLM there.",
+    "サイジングのシナリオにブロックのプールがありません。GPU と vLLM を選んでください。",
+)
+BLOCK_BYTES = Text("A block of {block} tokens of {model}: {bytes}.", "{model} の {block} トークンのブロック: {bytes}。")
+
+WHOLE = Text(
+    "{field}: give a whole number from {low} to {high}, not “{shown}”.",
+    "{field}: {low}～{high} の整数を指定してください（入力値: 「{shown}」）。",
+)
+NOT_A_CHOICE = Text(
+    "{field}: choose one of {names}, not “{shown}”.",
+    "{field}: {names} のいずれかを指定してください（入力値: 「{shown}」）。",
+)
+NOT_GROUPS = Text(
+    "Groups of layers: give full or a number of tokens for each, up to eight, with commas, not “{shown}”.",
+    "レイヤーのグループ: full かトークン数をコンマ区切りで 8 個まで指定してください（入力値: 「{shown}」）。",
+)
+TOO_MANY_BLOCKS = Text(
+    "{blocks} blocks are too many to draw; make the pool smaller or the blocks larger, at most {most}.",
+    "{blocks} ブロックは描画できません。プールを小さくするかブロックを大きくして、{most} 個以下にしてください。",
+)
+NO_REQUESTS = Text("There are no requests; give at least one.", "リクエストがありません。1 件以上必要です。")
+
+# --- the race --------------------------------------------------------------------------------------------------------
+
+LANES = {
+    "contiguous": Text("Contiguous", "連続領域"),
+    "paged": Text("Paged", "ページ方式"),
+    "ignored": Text("Windows ignored", "ウィンドウ無視"),
+    "freed": Text("Windows freed", "ウィンドウ外を解放"),
+}
+GROUP_FULL = Text("full attention", "フルアテンション")
+GROUP_WINDOW = Text("window {tokens}", "ウィンドウ {tokens}")
+CLIMAX = Text(
+    "{right} has served {right_served} of {requests} requests by step {step}; {left}, on the same memory,"
+    " {left_served}.",
+    "ステップ {step} までに、{right}は {requests} 件中 {right_served} 件、同じメモリの{left}は {left_served} 件を"
+    "処理しました。",
+)
+SCORE_AT = Text(
+    "By step {step}: {left} has served {left_served} of {requests} requests, {right} {right_served}.",
+    "ステップ {step} まで: {requests} 件中、{left}は {left_served} 件、{right}は {right_served} 件を処理しました。",
+)
+NOBODY = Text(
+    "No request can be admitted: each needs more memory than there is.",
+    "どのリクエストもメモリに入らず、開始できません。",
+)
+HOW_RESERVED = {
+    "max": Text(
+        "Both have {pool} slots, one for each token. Contiguous memory sets {longest} aside for every request, whatever"
+        " it will use.",
+        "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、実際の使用量にかかわらず"
+        "1 件ごとに {longest} スロットを確保します。",
+    ),
+    "pow2": Text(
+        "Both have {pool} slots, one for each token. Contiguous memory sets aside the output rounded up to a power of"
+        " two, at most {longest} in all.",
+        "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、出力を 2 のべき乗に切り上げて"
+        "確保します（合計 {longest} まで）。",
+    ),
+    "oracle": Text(
+        "Both have {pool} slots, one for each token. Contiguous memory sets aside what each request will use, as if"
+        " that were known.",
+        "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、使用量が事前に分かるものとして"
+        "その分を確保します。",
+    ),
+}
+HOW_PAGED = Text(
+    "Paged memory gives out blocks of {block} as tokens come.",
+    "ページ方式は、トークンが増えるたびに {block} スロットのブロックを割り当てます。",
+)
+HOW_PREEMPTED = Text(
+    "Where no block is left, the request admitted last gives up its own and starts over: {times} times, first in step"
+    " {step}.",
+    "ブロックが足りなくなると、最後に開始したリクエストがブロックを手放してやり直します（{times} 回、最初は"
+    "ステップ {step}）。",
+)
+HOW_HYBRID = Text(
+    "Groups of layers ({windows}) share a pool of {pool} slots in blocks of {block}. On the left every group keeps"
+    " every token; on the right a block that no later token looks back to is free again.",
+    "レイヤーのグループ（{windows}）が、{pool} スロット（ブロック {block}）のプールを共有します。"
+    "左はどのグループも全トークンを残し、右はウィンドウの外に出たブロックを解放します。",
+)
+NEVER = Text(
+    "{side}: {count} requests can never be admitted; they need more than the memory or the reservation, or ask for"
+    " nothing.",
+    "{side}: {count} 件は開始できません（メモリや確保量を超えるか、プロンプトか出力が 0 です）。",
+)
+CUT = Text(
+    "The first {steps} steps are shown; the figures of the whole trace are under Research.",
+    "最初の {steps} ステップを表示しています。トレース全体の数値は「調査」にあります。",
+)
+STEP = Text("Step", "ステップ")
+ALL_SERVED = Text("Done: {served} served.", "終了。処理済み {served} 件。")
+TOLD = Text(
+    "{served} served; running {running}; waiting {waiting}.",
+    "処理済み {served} 件。実行中 {running}。待ち {waiting}。",
+)
+TOLD_PREEMPTED = Text("Lost all its blocks: {requests}.", "ブロックをすべて失った: {requests}。")
+TOLD_FINISHED = Text("Last token: {requests}.", "最後のトークン: {requests}。")
+TOLD_SHARES = Text(
+    "Used {used}, reserved {reserved}, never written {internal}, outside {external}.",
+    "使用 {used}、予約 {reserved}、無駄 {internal}、未割り当て {external}。",
+)
+NONE = Text("none", "なし")
+AND_MORE = Text("{named} and {more} more", "{named} ほか {more} 件")
+
+# --- what the player says --------------------------------------------------------------------------------------------
+
+PLAYER = {
+    "label": Text("Two memories serve the same requests", "2 つのメモリで同じリクエストを処理"),
+    "play": Text("Play", "再生"),
+    "pause": Text("Pause", "一時停止"),
+    "again": Text("Play again", "もう一度"),
+    "back": Text("One step back", "1 ステップ戻る"),
+    "forward": Text("One step on", "1 ステップ進む"),
+    "scrub": Text("Step", "ステップ"),
+    "speed": Text("Steps a second", "速度（ステップ/秒）"),
+    "step": Text("Step {step} of {end}", "ステップ {step} / {end}"),
+    "served": Text("served", "処理済み"),
+    "done": Text("done in step {step}", "ステップ {step} で終了"),
+    "running": Text("running {count}", "実行中 {count}"),
+    "queue": Text("waiting {count}", "待ち {count}"),
+    "lost": Text("preempted: {requests}", "プリエンプション: {requests}"),
+    "last": Text("last token: {requests}", "最後のトークン: {requests}"),
+    "used": Text("Used", "使用"),
+    "reserved": Text("Reserved", "予約"),
+    "internal": Text("Never written", "無駄"),
+    "external": Text("Outside", "未割り当て"),
+    "hole": Text("Largest hole {count}", "最大の空き {count}"),
+    "table": Text("Block table of request", "ブロックテーブル: リクエスト"),
+    "logical": Text("Logical block", "論理ブロック"),
+    "tokens": Text("Tokens", "トークン"),
+    "slots": Text("slots {first}–{last}", "スロット {first}～{last}"),
+    "physical": Text("block {block}", "ブロック {block}"),
+    "filled": Text("{filled} of {all}", "{filled} / {all}"),
+    "freed": Text("freed", "解放済み"),
+    "unreserved": Text("–", "–"),
+    "more": Text("… {count} more", "… ほか {count} 個"),
+    "notrunning": Text(
+        "Request {request} is not running in this step.",
+        "リクエスト {request} はこのステップでは実行されていません。",
+    ),
+    "hint": Text(
+        "Point at a block, or move over the memory with the arrow keys.",
+        "ブロックにカーソルを合わせるか、矢印キーで移動すると内容が表示されます。",
+    ),
+    "free": Text("Block {block}: free.", "ブロック {block}: 空き。"),
+    "part": Text(
+        "request {request}: {used} used, {reserved} reserved, {internal} never written",
+        "リクエスト {request}: 使用 {used}、予約 {reserved}、無駄 {internal}",
+    ),
+    "cell": Text("Block {block}: {parts}.", "ブロック {block}: {parts}。"),
+    "of": Text("{part} (logical block {logical}{group})", "{part}（論理ブロック {logical}{group}）"),
+    "separator": Text("; ", "、"),
+    "now": Text(
+        "{step}. {left}: {left_served} served, {left_running} running, {left_used} used. {right}: {right_served}"
+        " served, {right_running} running, {right_used} used.",
+        "{step}。{left}: 処理済み {left_served} 件、実行中 {left_running} 件、使用 {left_used}。{right}: 処理済み"
+        " {right_served} 件、実行中 {right_running} 件、使用 {right_used}。",
+    ),
+    "calm": Text("Reduced motion: one step a second.", "動きを減らす設定のため、1 秒に 1 ステップです。"),
+    "memory": Text("{side}: memory in {step}", "{side}: {step} のメモリ"),
+}

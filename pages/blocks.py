@@ -1,0 +1,40 @@
+"""Blocks (PagedAttention): the same requests on the same memory, given out in two ways, on one clock."""
+
+from functools import partial
+
+import streamlit as st
+
+from kvviz import race
+from kvviz.core.errors import KvvizError
+from kvviz.ui import blocks as page
+from kvviz.ui import show, state
+from kvviz.ui.answer import answer
+from kvviz.ui.race import player
+
+lang = state.lang()
+answered = answer(*state.read())
+page.begin()
+settings, wrong = page.read(lang)
+
+show.rejected(lang)
+page.messages(wrong, settings, lang)
+try:
+    raced, packed, step = page.prepared(settings, lang)
+except KvvizError as error:
+    show.lines((error.message(lang),))
+    state.publish(answered.scenario, asked="model" not in answered.errors)
+else:
+    more = race.to_query(settings, step)
+    state.publish(answered.scenario, asked="model" not in answered.errors, **more)
+    st.markdown(f"### {race.headline(raced, lang)}\n{race.explanation(raced, lang)}")
+    player(packed)
+    for remark in race.remarks(raced, lang):
+        st.caption(f":orange[:material/info:] {show.plain(remark)}")
+    show.table(partial(race.rows, raced, lang), key="race", lang=lang)
+
+settings_panel = st.expander(
+    page.summary(settings, lang), key="blocks_settings", icon=":material/tune:", on_change="rerun"
+)
+if settings_panel.open:
+    with settings_panel:
+        page.controls(settings, answered, lang)
