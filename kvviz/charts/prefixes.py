@@ -26,14 +26,16 @@ STATE_COLOURS: Mapping[State, str] = {
 }
 STATE_SIGNS: Mapping[State, str] = {"hit": "✓", "miss": "✗", "again": "↻", "partial": "–"}
 
-_CHIP, _GAP, _TALL = 190, 8, 80
-"""Pixels: width a chip has at most, space between two, height."""
+_CHIP, _GAP = 190, 8
+"""Pixels: width a chip has at most, space between two."""
+_FOOT = 32
+"""Of a chip, for its state and hash."""
 _HEAD = 24
 _LINE = 16
 _LINES = 3
 """Of a chip's tokens; what is more is told when a pointer rests on it."""
-_NARROW, _WIDE = 112, 142
-"""Pixels a chip has for its tokens where many stand in a row, and on a phone."""
+_NARROW, _WIDE, _MANY = 112, 142, 3
+"""Pixels a chip has for its tokens where at least so many stand in a row, and where fewer do."""
 _TEXT = "var(--st-text-color, #777777)"
 _HEIGHT = 320
 _POINTS = 48
@@ -41,9 +43,15 @@ _POINTS = 48
 
 
 def chips_svg(found: CachedPrompts, lang: Lang, *, columns: int) -> str:
-    """A row a prompt, a chip a block, so that what is found stands under what it was found in."""
+    """A row a prompt, a chip a block, so that what is found stands under what it was found in.
+
+    The chip in which a prompt first differs from the one it begins like has a thick outline.
+    """
     step = _CHIP + _GAP
     wide = columns * step
+    room = _WIDE if columns < _MANY else _NARROW
+    lines = [[_wrapped(block.tokens, room) for block in prompt.blocks] for prompt in found.prompts]
+    tall = _FOOT + _LINE * max((len(chip) for row in lines for chip in row), default=1)
     parts: list[str] = []
     top = 0
     for number, prompt in enumerate(found.prompts, 1):
@@ -52,15 +60,13 @@ def chips_svg(found: CachedPrompts, lang: Lang, *, columns: int) -> str:
         parts.append(_text("0", top + 15, name, size=13, weight=600))
         parts.append(_text(f"{text_width(name) * 1.2 + 14:g}", top + 15, count, size=12))
         top += _HEAD
-        for start in range(0, len(prompt.blocks), columns):
-            for place, block in enumerate(prompt.blocks[start : start + columns]):
-                left, width = (f"{100 * x / wide:.3f}%" for x in (place * step, _CHIP))
-                parts.append(
-                    f'<svg x="{left}" y="{top}" width="{width}" height="{_TALL}">'
-                    f"{_chip(block, start + place + 1, _WIDE if columns < 3 else _NARROW, lang)}</svg>"
-                )
-            top += _TALL + _GAP
-        top += _GAP
+        differs = prompt.common_tokens // found.block_tokens if prompt.differs else None
+        for row, block in enumerate(prompt.blocks):
+            left, width = (f"{100 * x / wide:.3f}%" for x in (row % columns * step, _CHIP))
+            y = top + row // columns * (tall + _GAP)
+            chip = _chip(block, row + 1, lines[number - 1][row], tall, thick=row == differs, lang=lang)
+            parts.append(f'<svg x="{left}" y="{y}" width="{width}" height="{tall}">{chip}</svg>')
+        top += -(-len(prompt.blocks) // columns) * (tall + _GAP) + _GAP
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(chips_alt(found, lang))}" '
         f'width="100%" height="{top}" style="max-width:{wide}px;font-family:var(--st-font, sans-serif)">'
@@ -96,7 +102,7 @@ def chip_rows(found: CachedPrompts, lang: Lang) -> list[dict[str, Any]]:
     ]
 
 
-def _chip(block: PromptBlock, row: int, room: int, lang: Lang) -> str:
+def _chip(block: PromptBlock, row: int, lines: Sequence[str], tall: int, *, thick: bool, lang: Lang) -> str:
     colour, partial = STATE_COLOURS[block.state], block.state == "partial"
     said = text.CHIP_TITLE(
         lang,
@@ -107,17 +113,16 @@ def _chip(block: PromptBlock, row: int, room: int, lang: Lang) -> str:
         tokens=_visible(block.text),
     )
     dash = ' stroke-dasharray="4 3"' if partial else ""
-    lines = "".join(
-        _text("10", 18 + _LINE * place, line, size=12) for place, line in enumerate(_wrapped(block.tokens, room))
-    )
+    written = "".join(_text("10", 19 + _LINE * place, line, size=12) for place, line in enumerate(lines))
     state = f"{STATE_SIGNS[block.state]} {text.STATES[block.state](lang)}"
     return (
         f'<g class="{block.state}"><title>{escape(said)}</title>'
-        f'<rect x="1" y="1" width="100%" height="{_TALL - 2}" rx="5" fill="{colour}" '
-        f'fill-opacity="{0.06 if partial else 0.18}" style="width:calc(100% - 2px)" stroke="{colour}"{dash}/>'
-        f'<rect x="1" y="1" width="4" height="{_TALL - 2}" fill="{colour}"/>{lines}'
-        f"{_text('10', _TALL - 8, state, size=11, weight=600)}"
-        f"{_text('95%', _TALL - 8, block.hash[:HASH_DIGITS], size=11, anchor='end', mono=True)}</g>"
+        f'<rect x="1.5" y="1.5" height="{tall - 3}" rx="5" fill="{colour}" stroke="{colour}"{dash} '
+        f'stroke-width="{3 if thick else 1}" fill-opacity="{0.06 if partial else 0.18}" '
+        f'style="width:calc(100% - 3px)"/>'
+        f'<rect x="1.5" y="1.5" width="4" height="{tall - 3}" fill="{colour}"/>{written}'
+        f"{_text('10', tall - 9, state, size=11, weight=600)}"
+        f"{_text('95%', tall - 9, block.hash[:HASH_DIGITS], size=11, anchor='end', mono=True)}</g>"
     )
 
 

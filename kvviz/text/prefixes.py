@@ -67,7 +67,7 @@ TRIED = {
 }
 PROMPT = Text("Prompt {number}", "プロンプト {number}")
 EDIT = Text("Edit the prompts · blocks of {block}", "プロンプトを編集 · ブロック {block}")
-BLOCK = Text("Block size (tokens)", "ブロックサイズ（トークン）")
+BLOCK = Text("Block (tokens)", "ブロック（トークン）")
 BLOCK_HELP = Text(
     "From 1 to 128. vLLM's usual block has 16; small blocks are easier to see here.",
     "1～128 です。vLLM の通常のブロックは 16 トークンですが、ここでは小さいほうが見やすくなります。",
@@ -122,10 +122,16 @@ NOTHING_SHARED = Text(
     ja="**プロンプト {number}** は先頭がどれとも異なり、ヒットしません。",
 )
 SHARED = Text(
-    en="**Prompt {number}** begins like prompt {like} for {common} tokens{until}: {blocks} whole blocks"
-    " ({tokens} tokens) are found{rest}.",
+    en="**Prompt {number}** begins like prompt {like} for {common} tokens{until}: {tokens} of them are"
+    " found, in whole blocks{rest}.",
     ja="**プロンプト {number}** は先頭の {common} トークン{until}がプロンプト {like} と同じです。"
-    "{blocks} ブロック（{tokens} トークン）がヒットします{rest}。",
+    "ブロック単位で {tokens} トークンがヒットします{rest}。",
+)
+SHARED_TOO_LITTLE = Text(
+    en="**Prompt {number}** begins like prompt {like} for {common} tokens{until}, but they fill no block: nothing is"
+    " found.",
+    ja="**プロンプト {number}** は先頭の {common} トークン{until}がプロンプト {like} と同じですが、"
+    "ブロックに満たないためヒットしません。",
 )
 SHARED_UNTIL = Text(en=", up to “{differs}”", ja="（「{differs}」の前まで）")
 SHARED_REST = Text(
@@ -197,7 +203,8 @@ CITED = Text(
     en="Trace and published figures: Mooncake, FAST '25 (read off its Fig. 9). The paper does not say how it counts"
     " blocks that are not full; counted in full blocks, ours differ by {low} to {high} points here.",
     ja="トレースと論文の値: Mooncake、FAST '25（図 9 から読み取り）。"
-    "満杯でないブロックの数え方は論文に書かれていません。満杯のブロックで数えると、ここでの値との差は {low}～{high} ポイントです。",
+    "満杯でないブロックの数え方は論文に書かれていません。"
+    "満杯のブロックで数えると、ここでの値との差は {low}～{high} ポイントです。",
 )
 POOL_NOTE = Text(
     en="The whole pool of the Sizing scenario holds {tokens} tokens.",

@@ -262,13 +262,12 @@ def _why(found: CachedPrompts, number: int, lang: Lang) -> str:
     if left:
         again = any(one.state == "again" for one in prompt.blocks)
         rest = (text.SHARED_REST_LAST if again else text.SHARED_REST)(lang, rest=format_count(left))
-    return text.SHARED(
+    return (text.SHARED if prompt.hit_tokens else text.SHARED_TOO_LITTLE)(
         lang,
         number=number,
         like=prompt.like + 1,
         common=format_count(prompt.common_tokens),
         until=text.SHARED_UNTIL(lang, differs=differs) if differs else "",
-        blocks=format_count(prompt.hit_blocks),
         tokens=format_count(prompt.hit_tokens),
         rest=rest,
     )
