@@ -74,9 +74,9 @@ BLOCK_HELP = Text(
 )
 FOUND = Text(
     en="{hit} of {tokens} prompt tokens are found and need not be computed",
-    ja="プロンプト {tokens} トークンのうち {hit} トークンがヒットし、計算が不要",
+    ja="{tokens} トークン中 {hit} トークンがヒット（計算不要）",
 )
-FOUND_NONE = Text(en="None of the {tokens} prompt tokens is found", ja="プロンプト {tokens} トークンにヒットなし")
+FOUND_NONE = Text(en="None of the {tokens} prompt tokens is found", ja="{tokens} トークン中、ヒットなし")
 WHOLE_BLOCKS = Text(
     en="Hits come in whole blocks of {block} tokens, from the first token on: {hits} of {blocks} blocks.",
     ja="ヒットは先頭から {block} トークンのブロック単位です（{blocks} ブロック中 {hits} ブロック）。",

@@ -33,11 +33,12 @@ from kvviz.prompts import (
     with_lines,
 )
 from kvviz.scenario import Scenario, parse_tokens, shown
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import catalogue as link_text
 from kvviz.text import prefixes as text
 from kvviz.ui import browser, show, state
+from kvviz.ui.compare import ask
 
 _PROMPTS: Final = 3
 _BLOCK: Final = 8
@@ -222,7 +223,7 @@ def buttons(lang: Lang) -> None:
 
 def boxes(lang: Lang, *, phone: bool) -> None:
     """The prompts, and the size of a block."""
-    *places, last = [st.container() for _ in range(_PROMPTS + 1)] if phone else st.columns([3, 3, 3, 2])
+    *places, last = [st.container() for _ in range(_PROMPTS + 1)] if phone else st.columns([5, 5, 5, 4])
     for number, place in enumerate(places):
         with place:
             st.text_area(
@@ -379,8 +380,7 @@ def savings(sizing: Sizing, lang: Lang) -> None:
     explained = text.SHARED_TOKENS_HELP(lang, input=format_count(most))
     _typed("shared", text.SHARED_TOKENS, explained, (0, most), lang)
     shared = _shared(scenario)
-    weights = sizing.budget.weights if sizing.budget else None
-    asked = size(sizing.architecture, scenario.with_changes(shared_tokens=shared, typical=1.0), weights=weights)
+    asked = ask(scenario.with_changes(shared_tokens=shared, typical=1.0))
     values = {"shared": format_count(shared), "input": format_count(most), "bytes": format_bytes(asked.shared_bytes)}
     if sizing.budget is None or asked.max_sequences_counted is None:
         st.markdown(text.SAVES_UNKNOWN(lang, **values))
@@ -398,7 +398,7 @@ def savings(sizing: Sizing, lang: Lang) -> None:
             gpu=show.plain(show.gpu_name(scenario, lang)),
             tokens=format_count(sizing.tokens),
             engine=engine_name(scenario),
-            link=state.link_to("", asked.scenario.with_changes(typical=scenario.typical)),
+            link=state.link_to("", _on_sizing(scenario, shared)),
         )
     )
     if sizing.budget is not None and most:
@@ -409,6 +409,13 @@ def savings(sizing: Sizing, lang: Lang) -> None:
             key="prefix_saves",
             lang=lang,
         )
+
+
+def _on_sizing(scenario: Scenario, shared_tokens: int) -> Scenario:
+    try:
+        return scenario.with_changes(shared_tokens=shared_tokens)
+    except ScenarioError:  # its typical request is shorter than that
+        return scenario.with_changes(shared_tokens=shared_tokens, typical=1.0)
 
 
 def share(scenario: Scenario, lang: Lang, *, asked: bool) -> None:
