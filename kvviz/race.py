@@ -40,7 +40,7 @@ TRACES: Final = (TEACHING.name, *BUNDLED, GENERATED, OWN)
 """Where requests come from."""
 
 MAX_STEPS: Final = 2_000
-MAX_BYTES: Final = 140_000
+MAX_BYTES: Final = 105_000
 """Of the events of both sides: what a page may send at once."""
 MAX_BLOCKS: Final = 32_768
 """More would be less than a point of the screen each."""
@@ -420,15 +420,9 @@ def headline(raced: Race, lang: Lang) -> str:
     step = raced.climax
     if not left.moments and not right.moments:
         return text.NOBODY(lang)
-    counts = {
-        "left": text.LANES[left.name](lang),
-        "right": text.LANES[right.name](lang),
-        "step": format_count(step),
-        "left_served": format_count(left.served(step)),
-        "right_served": format_count(right.served(step)),
-        "requests": format_count(raced.requests),
-    }
-    return (text.CLIMAX if right.done_step == step else text.SCORE_AT)(lang, **counts)
+    served = {"left": format_count(left.served(step)), "right": format_count(right.served(step))}
+    counts = {"step": format_count(step), "requests": format_count(raced.requests), **served}
+    return text.CLIMAX[raced.settings.view](lang, **counts)
 
 
 def explanation(raced: Race, lang: Lang) -> str:

@@ -6,6 +6,8 @@ import streamlit as st
 
 from kvviz import race
 from kvviz.core.errors import KvvizError
+from kvviz.text import blocks as text
+from kvviz.text import sizing as labels
 from kvviz.ui import blocks as page
 from kvviz.ui import show, state
 from kvviz.ui.answer import answer
@@ -18,6 +20,7 @@ settings, wrong = page.read(lang)
 
 show.rejected(lang)
 page.messages(wrong, settings, lang)
+raced = None
 try:
     raced, packed, step = page.prepared(settings, lang)
 except KvvizError as error:
@@ -38,3 +41,17 @@ settings_panel = st.expander(
 if settings_panel.open:
     with settings_panel:
         page.controls(settings, answered, lang)
+if raced is not None:
+    research = st.expander(text.RESEARCH(lang), key="blocks_research", icon=":material/query_stats:", on_change="rerun")
+    if research.open:
+        with research:
+            page.research(raced, lang)
+    share = st.expander(labels.SHARE(lang), key="blocks_share", icon=":material/share:", on_change="rerun")
+    if share.open:
+        with share:
+            st.caption(text.LINK(lang))
+            st.code(
+                f"{state.base()}?{state.query(answered.scenario, **race.to_query(settings, step))}",
+                language=None,
+                wrap_lines=True,
+            )

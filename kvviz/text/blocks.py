@@ -111,16 +111,20 @@ LANES = {
 }
 GROUP_FULL = Text("full attention", "フルアテンション")
 GROUP_WINDOW = Text("window {tokens}", "ウィンドウ {tokens}")
-CLIMAX = Text(
-    "{right} has served {right_served} of {requests} requests by step {step}; {left}, on the same memory,"
-    " {left_served}.",
-    "ステップ {step} までに、{right}は {requests} 件中 {right_served} 件、同じメモリの{left}は {left_served} 件を"
-    "処理しました。",
-)
-SCORE_AT = Text(
-    "By step {step}: {left} has served {left_served} of {requests} requests, {right} {right_served}.",
-    "ステップ {step} まで: {requests} 件中、{left}は {left_served} 件、{right}は {right_served} 件を処理しました。",
-)
+CLIMAX = {
+    "race": Text(
+        "Paged memory has served {right} of {requests} requests by step {step}; contiguous memory, just as"
+        " large, {left}.",
+        "ステップ {step} までに、ページ方式は {requests} 件中 {right} 件、同じ大きさの連続領域は {left} 件を"
+        "処理しました。",
+    ),
+    "hybrid": Text(
+        "With blocks freed behind the windows, {right} of {requests} requests are served by step {step}; without,"
+        " {left}.",
+        "ステップ {step} までに、ウィンドウ外を解放すると {requests} 件中 {right} 件、解放しないと {left} 件を"
+        "処理しました。",
+    ),
+}
 NOBODY = Text(
     "No request can be admitted: each needs more memory than there is.",
     "どのリクエストもメモリに入らず、開始できません。",
@@ -150,10 +154,10 @@ HOW_PAGED = Text(
     "ページ方式は、トークンが増えるたびに {block} スロットのブロックを割り当てます。",
 )
 HOW_PREEMPTED = Text(
-    "Where no block is left, the request admitted last gives up its own and starts over: {times} times, first in step"
-    " {step}.",
-    "ブロックが足りなくなると、最後に開始したリクエストがブロックを手放してやり直します（{times} 回、最初は"
-    "ステップ {step}）。",
+    "Where no block is left, the request admitted last gives up its own and starts over (preemptions: {times}, the"
+    " first in step {step}).",
+    "ブロックが足りなくなると、最後に開始したリクエストがブロックを手放してやり直します（プリエンプション {times} 回、"
+    "最初はステップ {step}）。",
 )
 HOW_HYBRID = Text(
     "Groups of layers ({windows}) share a pool of {pool} slots in blocks of {block}. On the left every group keeps"
@@ -242,3 +246,80 @@ PLAYER = {
     "calm": Text("Reduced motion: one step a second.", "動きを減らす設定のため、1 秒に 1 ステップです。"),
     "memory": Text("{side}: memory in {step}", "{side}: {step} のメモリ"),
 }
+
+LINK = Text(
+    "Opens exactly this race at this step; a file of your own is never in it.",
+    "このレースがこのステップで開きます。アップロードしたファイルは含まれません。",
+)
+
+# --- research --------------------------------------------------------------------------------------------------------
+
+RESEARCH = Text("Research: the whole trace", "調査: トレース全体")
+RESEARCH_INTRO = Text(
+    "{requests} requests ({tokens} tokens), all waiting from the start, on one memory after another: the pool of {pool}"
+    " slots, other block sizes, other pools; contiguous memory in buddy chunks, as in the paper. Takes some seconds.",
+    "全件が最初から待つ {requests} 件（{tokens} トークン）を、{pool} スロットのプール、別のブロックサイズ、"
+    "別のプールで順に処理します（連続領域は論文と同じ buddy 方式）。数秒かかります。",
+)
+RESEARCH_PART = Text(
+    "The first {requests} of {of}: what one visitor may have simulated; kvviz simulate has no such limit.",
+    "{of} 件のうち先頭の {requests} 件です（1 回に計算できる上限）。kvviz simulate にはこの上限がありません。",
+)
+RUN = Text("Simulate", "シミュレーション")
+CANCEL = Text("Cancel", "中止")
+WORKING = Text("{percent} done", "{percent} 完了")
+SYSTEMS = {
+    "max": Text("Contiguous, Max", "連続領域 Max"),
+    "pow2": Text("Contiguous, Pow2", "連続領域 Pow2"),
+    "oracle": Text("Contiguous, Oracle", "連続領域 Oracle"),
+    "paged": Text("Paged", "ページ方式"),
+}
+SHARES = {
+    "token": Text("used", "使用"),
+    "reserved": Text("reserved", "予約"),
+    "internal": Text("never written", "無駄"),
+    "external": Text("outside", "未割り当て"),
+}
+SHARES_TITLE = Text("Where the memory goes, while requests wait", "待ちがある間のメモリの内訳")
+PAPER = Text("used, in the paper", "使用（論文）")
+PAPER_CAPTION = Text(
+    "◆: the share used in Fig. 2 of the PagedAttention paper (SOSP'23): Orca (Max) 20.4%, Orca (Pow2) 26.8%, Orca"
+    " (Oracle) 38.2%, vLLM 96.3%. Pow2 is known to differ here: about 5 points more of the memory"
+    " lies outside than in the paper.",
+    "◆ は PagedAttention 論文（SOSP'23）の図 2 にある使用率です: Orca (Max) 20.4%、Orca (Pow2) 26.8%、"
+    "Orca (Oracle) 38.2%、vLLM 96.3%。Pow2 だけは差があり、ここでは未割り当てが論文より約 5 ポイント多くなります。",
+)
+PAPER_ELSEWHERE = Text(
+    "The paper's Fig. 2 is about ShareGPT; choose that trace with its own pool to compare.",
+    "論文の図 2 は ShareGPT のものです。比べるには、そのトレースと付属のプールを選んでください。",
+)
+RUNNING_TITLE = Text("Requests in memory over time", "メモリ内のリクエスト数の推移")
+STEPS_AXIS = Text("Step", "ステップ")
+BLOCKS_TITLE = Text("Block size: memory used, and its price", "ブロックサイズ: 使用率とその代償")
+BLOCK_AXIS = Text("Tokens per block", "ブロックあたりのトークン数")
+USED_LINE = Text("memory used (left)", "使用率（左）")
+ENTRIES_LINE = Text("block table entries of a request (right)", "1 件のブロックテーブルの項目数（右）")
+BLOCKS_CAPTION = Text(
+    "Small blocks waste less, but a block table of {small} tokens a block has {entries} entries a request, which every"
+    " attention kernel reads; large blocks also find less of a shared beginning, because hits come in whole blocks.",
+    "小さなブロックほど無駄は減りますが、{small} トークンのブロックではテーブルが 1 件あたり {entries} 項目になり、"
+    "アテンションのカーネルが毎回読みます。大きなブロックでは、ヒットがブロック単位のため、共有できる部分も減ります。",
+)
+POOLS_TITLE = Text("Requests in memory against pool size", "プールの大きさとメモリ内のリクエスト数")
+POOL_AXIS = Text("Slots of the pool", "プールのスロット数")
+SYSTEM = Text("System", "方式")
+MEAN_RUNNING = Text("Requests in memory", "メモリ内のリクエスト数")
+PREEMPTIONS = Text("Preemptions", "プリエンプション")
+STEPS = Text("Steps", "ステップ数")
+PAPER_COLUMN = Text("Paper, used", "論文の使用率")
+ENTRIES = Text("Table entries a request", "1 件のテーブル項目数")
+AGAIN = Text("Shared tokens computed again", "再計算する共有トークン")
+USED_COLUMN = Text("Used", "使用率")
+SHARES_ALT = Text("Memory used while requests wait: {parts}.", "待ちがある間のメモリの使用率: {parts}。")
+RUNNING_ALT = Text("Requests in memory, on average: {parts}.", "メモリ内のリクエスト数の平均: {parts}。")
+BLOCKS_ALT = Text("Memory used by block size: {parts}.", "ブロックサイズごとの使用率: {parts}。")
+POOLS_ALT = Text(
+    "Requests in memory by pool, contiguous and paged: {parts}.",
+    "プールごとのリクエスト数（連続領域、ページ方式）: {parts}。",
+)
+PART = Text("{name} {value}", "{name} {value}")

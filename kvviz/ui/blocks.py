@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from kvviz.allocation.workload import TEACHING, VISITOR_REQUESTS, Request, Trace, load_trace, read_trace
+from kvviz.charts import allocation as charts
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.engines.vllm import VllmPlan
@@ -28,6 +30,7 @@ from kvviz.race import (
     race,
     taken,
 )
+from kvviz.sweeps import PAPER_SETTING, Study, looked_at, study
 from kvviz.text import Lang, Text
 from kvviz.text import blocks as text
 from kvviz.ui import show
@@ -161,12 +164,12 @@ def summary(settings: Settings, lang: Lang) -> str:
 
 def controls(settings: Settings, answered: Answer, lang: Lang) -> None:
     """Everything that can be set."""
-    columns = st.columns(3, vertical_alignment="bottom")
-    with columns[0]:
+    which, whose, many = st.columns(3, vertical_alignment="bottom")
+    with which:
         _chosen("view", lang)
-    with columns[1]:
+    with whose:
         _chosen("trace", lang)
-    with columns[2]:
+    with many:
         _typed("first", lang)
     if settings.trace == OWN:
         st.file_uploader(text.UPLOAD(lang), key="blocks_file", type=["csv", "json", "jsonl"], on_change=_file_chosen)
@@ -177,7 +180,7 @@ def controls(settings: Settings, answered: Answer, lang: Lang) -> None:
     for place, name in zip(st.columns(3, vertical_alignment="bottom"), ("pool", "block", "longest"), strict=True):
         with place:
             _typed(name, lang)
-    columns = st.columns([1, 1, 1], vertical_alignment="bottom")
+    columns = st.columns(3, vertical_alignment="bottom")
     if settings.view == "hybrid":
         with columns[0]:
             _typed("windows", lang)
@@ -215,6 +218,66 @@ def _scenario_pool(answered: Answer, lang: Lang) -> None:
         arguments = (blocks, plan, sizing.tokens)
         st.button(text.TAKE_POOL(lang), key="blocks_take", on_click=take_pool, args=arguments)
         st.caption(show.plain(said), width="stretch")
+
+
+def research(raced: Race, lang: Lang) -> None:
+    """The whole trace on one memory after another: run when asked, and only then."""
+    settings = raced.settings
+    name, every = requests(settings) or (TEACHING.name, TEACHING.requests)
+    whole = tuple(every)
+    part = looked_at(whole)
+    counts = {
+        "requests": format_count(len(part)),
+        "tokens": format_count(sum(r.prompt_tokens + r.output_tokens for r in part)),
+    }
+    st.caption(text.RESEARCH_INTRO(lang, pool=format_count(settings.pool), **counts))
+    if len(part) < len(whole):
+        st.caption(text.RESEARCH_PART(lang, requests=counts["requests"], of=format_count(len(whole))))
+    asked = {
+        "pool_tokens": settings.pool,
+        "block_tokens": settings.block,
+        "max_tokens": settings.longest,
+        "reserve": settings.reserve,
+    }
+    key = (name, len(part), *asked.values())
+    known, found = st.session_state.get("blocks_study", (None, None))
+    place = st.container(horizontal=True, vertical_alignment="center")
+    with place:
+        wanted = st.button(text.RUN(lang), key="blocks_run", type="primary", icon=":material/play_arrow:")
+    if wanted:
+        with place:
+            bar = st.progress(0.0, width="stretch")
+            # A press on it stops this run of the page, and with it the simulation.
+            st.button(text.CANCEL(lang), key="blocks_cancel")
+        for news in study(part, **asked):  # type: ignore[arg-type]
+            if isinstance(news, Study):
+                known, found = st.session_state["blocks_study"] = key, news
+            else:
+                bar.progress(news, text=text.WORKING(lang, percent=f"{news:.0%}"))
+        bar.progress(1.0, text=text.WORKING(lang, percent="100%"))
+    if found is not None and known == key:
+        paper = (settings.trace, settings.pool, settings.block, settings.longest) == PAPER_SETTING
+        _charts(found, lang, paper=paper)
+
+
+def _charts(found: Study, lang: Lang, *, paper: bool) -> None:
+    """What the study says, each with its table."""
+    st.markdown(f"**{text.SHARES_TITLE(lang)}**")
+    figure, rows = charts.shares_figure(found, lang, paper=paper), partial(charts.shares_rows, found, lang, paper=paper)
+    show.chart(figure, rows, alt=charts.shares_alt(found, lang), key="blocks_shares", lang=lang)
+    st.caption((text.PAPER_CAPTION if paper else text.PAPER_ELSEWHERE)(lang))
+    st.markdown(f"**{text.RUNNING_TITLE(lang)}**")
+    figure, rows = charts.running_figure(found, lang), partial(charts.running_rows, found, lang)
+    show.chart(figure, rows, alt=charts.running_alt(found, lang), key="blocks_running", lang=lang)
+    st.markdown(f"**{text.BLOCKS_TITLE(lang)}**")
+    figure, rows = charts.blocks_figure(found, lang), partial(charts.blocks_rows, found, lang)
+    show.chart(figure, rows, alt=charts.blocks_alt(found, lang), key="blocks_sizes", lang=lang)
+    smallest = found.blocks[0]
+    entries = format_count(round(smallest.table_entries))
+    st.caption(text.BLOCKS_CAPTION(lang, small=smallest.block_tokens, entries=entries))
+    st.markdown(f"**{text.POOLS_TITLE(lang)}**")
+    figure, rows = charts.pools_figure(found, lang), partial(charts.pools_rows, found, lang)
+    show.chart(figure, rows, alt=charts.pools_alt(found, lang), key="blocks_pools", lang=lang)
 
 
 def messages(wrong: Iterable[str], settings: Settings, lang: Lang) -> None:

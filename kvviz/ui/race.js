@@ -6,6 +6,7 @@ const SHAPES = ["", "/", "\\", ".", "-"]; // with seven colours, 35 requests bef
 const RULE = "#808080";
 const SPEEDS = [1, 2, 5, 10, 30, 60];
 const MOST_TABLE_ROWS = 24;
+const KINDS = ["used", "reserved", "internal", "rest"];
 const SHARES = ["used", "reserved", "internal", "external"];
 
 const say = (template, values) => template.replace(/{(\w+)}/g, (_, name) => values[name]);
@@ -16,11 +17,18 @@ const percent = (part, whole) => `${Math.round((100 * part) / whole)}%`;
 
 class Memory {
   constructor(lane, block) {
-    Object.assign(this, { lane, block, blocks: Math.floor(lane.pool / block) });
+    const blocks = Math.floor(lane.pool / block), cells = lane.paged ? blocks : Math.ceil(lane.pool / block);
+    Object.assign(this, { lane, block, blocks, cells, changed: new Set() });
+    // Paged: whose each block is, of which group of layers, and which of the request's blocks.
+    this.owner = new Int32Array(cells);
+    this.group = new Int32Array(cells);
+    this.logical = new Int32Array(cells);
     this.rewind();
   }
 
   rewind() {
+    this.owner.fill(-1);
+    this.all = true; // everything may have changed since it was drawn
     this.step = -1;
     this.next = 0; // of the events
     this.sizes = new Map(); // prompt and output tokens, by request
@@ -37,9 +45,10 @@ class Memory {
     while (this.step < step) {
       this.step += 1;
       for (const request of this.leaving) {
-        this.running.delete(request);
+        this.leave(request);
         this.sizes.delete(request);
       }
+      for (const block of this.fresh) this.changed.add(block);
       this.gone += this.leaving.length;
       this.leaving = [];
       this.preempted = [];
@@ -49,7 +58,30 @@ class Memory {
         this.next += 1;
         for (let n = 1; n < group.length; n += 1) this.apply(group[n]);
       }
+      // Each request writes a token.
+      for (const [request, { tables, chunk }] of this.running) {
+        if (this.lane.paged) for (const table of tables) this.changed.add(table[table.length - 1]);
+        else this.changed.add(Math.floor((chunk[0] + this.held(request) - 1) / this.block));
+      }
     }
+  }
+
+  leave(request) {
+    const { tables, chunk } = this.running.get(request);
+    for (const table of tables) this.free(table);
+    if (!this.lane.paged) this.change(chunk);
+    this.running.delete(request);
+  }
+
+  free(blocks) {
+    for (const block of blocks) {
+      this.owner[block] = -1;
+      this.changed.add(block);
+    }
+  }
+
+  change([start, slots]) {
+    for (let cell = Math.floor(start / this.block); cell * this.block < start + slots; cell += 1) this.changed.add(cell);
   }
 
   apply([kind, request, tokens = 0, blocks = [], group = 0]) {
@@ -72,26 +104,29 @@ class Memory {
       case "b": { // allocated
         const held = this.running.get(request);
         held.asked = tokens;
-        if (this.lane.paged) {
-          for (const run of blocks) {
-            const [first, many] = Array.isArray(run) ? run : [run, 1];
-            for (let n = 0; n < many; n += 1) {
-              held.tables[group].push(first + n);
-              this.fresh.add(first + n);
-            }
-          }
-        } else {
+        if (!this.lane.paged) {
           held.chunk = Array.isArray(blocks[0]) ? blocks[0] : [blocks[0], blocks.length];
+          this.change(held.chunk);
+          break;
+        }
+        const table = held.tables[group], added = numbers(blocks);
+        table.push(...added);
+        let logical = Math.ceil(this.held(request) / this.block) - added.length;
+        for (const block of added) {
+          this.owner[block] = request;
+          this.group[block] = group;
+          this.logical[block] = logical;
+          this.fresh.add(block);
+          this.changed.add(block);
+          logical += 1;
         }
         break;
       }
-      case "w": { // left its window
-        const gone = blocks.reduce((sum, run) => sum + (Array.isArray(run) ? run[1] : 1), 0);
-        this.running.get(request).tables[group].splice(0, gone);
+      case "w": // left its window
+        this.free(this.running.get(request).tables[group].splice(0, numbers(blocks).length));
         break;
-      }
       case "p": // preempted
-        this.running.delete(request);
+        this.leave(request);
         this.waiting.unshift(request);
         this.preempted.push(request);
         break;
@@ -158,32 +193,38 @@ class Memory {
     return { ...row, finished: [...this.leaving].sort((a, b) => a - b) };
   }
 
-  // Stretches of slots with what is in them: [first, end, request, "used" | "reserved" | "internal" | "rest", group].
-  *stretches() {
-    for (const [request, { tables, chunk, asked }] of this.running) {
-      const held = this.held(request), final = this.final(request);
-      if (!this.lane.paged) {
-        const [start, slots] = chunk;
-        const ends = [held, Math.max(held, Math.min(final, asked)), asked, slots];
-        let from = 0;
-        for (const [n, kind] of ["used", "reserved", "internal", "rest"].entries()) {
-          if (ends[n] > from) yield [start + from, start + ends[n], request, kind, 0];
-          from = Math.max(from, ends[n]);
-        }
-        continue;
-      }
-      for (const [group, table] of tables.entries()) {
-        const skipped = Math.ceil(held / this.block) - table.length;
-        for (const [n, physical] of table.entries()) {
-          const logical = (n + skipped) * this.block, start = physical * this.block;
-          const used = Math.min(this.block, held - logical), later = Math.max(used, Math.min(this.block, final - logical));
-          yield [start, start + used, request, "used", group];
-          if (later > used) yield [start + used, start + later, request, "reserved", group];
-          if (this.block > later) yield [start + later, start + this.block, request, "internal", group];
-        }
-      }
+  // What is in a block: for each request there, slots of it as [first, end, "used" | "reserved" | "internal" | "rest"].
+  contents(cell) {
+    const { block, lane } = this, start = cell * block, found = [];
+    if (lane.paged) {
+      const request = this.owner[cell];
+      if (request < 0) return found;
+      const before = this.logical[cell] * block, used = Math.min(block, this.held(request) - before);
+      const later = Math.max(used, Math.min(block, this.final(request) - before));
+      return [{ request, parts: between([0, used, later, block], 0, block) }];
     }
+    for (const [request, { chunk: [first, slots], asked }] of this.running) {
+      if (first >= start + block || first + slots <= start) continue;
+      const held = this.held(request), ends = [held, Math.max(held, Math.min(this.final(request), asked)), asked, slots];
+      found.push({ request, parts: between([0, ...ends].map((slot) => first + slot - start), 0, block) });
+    }
+    return found;
   }
+}
+
+// Stretches between the ends of the four kinds, as far as they lie inside.
+function between(ends, low, high) {
+  const parts = [];
+  for (let n = 1; n < ends.length; n += 1) {
+    const from = Math.max(low, ends[n - 1]), to = Math.min(high, ends[n]);
+    if (to > from) parts.push([from, to, KINDS[n - 1]]);
+  }
+  return parts;
+}
+
+// Blocks as they are written: numbers, and [first, how many] for three or more in a row.
+function numbers(runs) {
+  return runs.flatMap((run) => (Array.isArray(run) ? Array.from({ length: run[1] }, (_, n) => run[0] + n) : [run]));
 }
 
 // --- what it looks like -----------------------------------------------------------------------------------------------
@@ -221,20 +262,20 @@ function brush(kind, request) {
   return tiles.get(name);
 }
 
-// Cells in rows: one a block. Where they are large, a block is as wide as its slots are squares, as on squared paper.
+// Cells in rows, one a block. Where they are large, a block is as wide as its slots are squares, as on squared paper.
 function layout(blocks, block, width) {
   const squares = block <= 8 && blocks * block <= 512;
-  const shape = squares ? block : 1, tallest = squares ? 190 : 250;
-  let best = { columns: 1, height: 0 };
-  for (let columns = 1; columns <= blocks; columns += 1) {
-    const side = Math.min(squares ? 30 : 26, width / (columns * shape));
-    if (side < 3 && best.height) break;
-    const rows = Math.ceil(blocks / columns);
-    if (rows * side <= tallest && side > best.height) best = { columns, height: side };
-    if (side < 3) break;
+  const shape = squares ? block : 1, tallest = squares ? 190 : 250, largest = squares ? 30 : 26, least = 3;
+  const most = Math.max(1, Math.min(blocks, Math.floor(width / (least * shape))));
+  let best = { columns: most, side: least };
+  for (let columns = 1; columns <= most; columns += 1) {
+    const side = Math.min(largest, width / (columns * shape));
+    if (Math.ceil(blocks / columns) * side > tallest) continue;
+    // Whole rows are worth cells that are a little smaller.
+    const better = side * (blocks % columns ? 0.8 : 1) - best.side * (blocks % best.columns ? 0.8 : 1);
+    if (better > 0) best = { columns, side };
   }
-  if (!best.height) best = { columns: Math.max(1, Math.floor(width / (3 * shape))), height: 3 };
-  const columns = best.columns, side = Math.max(1, best.height >= 6 ? Math.floor(best.height) : best.height);
+  const side = best.side >= 6 ? Math.floor(best.side) : best.side, { columns } = best;
   return { columns, cellWidth: side * shape, cellHeight: side, rows: Math.ceil(blocks / columns), squares };
 }
 
@@ -254,7 +295,7 @@ class Panel {
       const moves = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
       if (event.key === "Enter" || event.key === " ") this.choose();
       else if (event.key in moves) {
-        const last = this.memory.blocks - 1;
+        const last = this.memory.cells - 1;
         this.point(Math.min(last, Math.max(0, (this.cursor ?? 0) + moves[event.key])));
       } else return;
       event.preventDefault();
@@ -264,10 +305,10 @@ class Panel {
   resize() {
     const width = this.section.clientWidth;
     if (!width) return;
-    this.grid = layout(this.memory.blocks, this.memory.block, width);
+    this.grid = layout(this.memory.cells, this.memory.block, width);
     const { columns, cellWidth, cellHeight, rows } = this.grid;
     const scale = window.devicePixelRatio || 1;
-    const size = { width: Math.min(columns, this.memory.blocks) * cellWidth + 1, height: rows * cellHeight + 1 };
+    const size = { width: Math.min(columns, this.memory.cells) * cellWidth + 1, height: rows * cellHeight + 1 };
     for (const side of ["width", "height"]) {
       this.canvas[side] = Math.round(size[side] * scale);
       this.canvas.style[side] = `${size[side]}px`;
@@ -275,12 +316,13 @@ class Panel {
     this.pen.setTransform(scale, 0, 0, scale, 0, 0);
     this.size = size;
     this.background = null;
+    this.memory.all = true;
   }
 
   blockAt(x, y) {
     const { columns, cellWidth, cellHeight } = this.grid;
     const column = Math.floor(x / cellWidth), block = Math.floor(y / cellHeight) * columns + column;
-    return column < columns && block >= 0 && block < this.memory.blocks ? block : null;
+    return column < columns && block >= 0 && block < this.memory.cells ? block : null;
   }
 
   place(block) {
@@ -297,7 +339,7 @@ class Panel {
     const pen = canvas.getContext("2d"), { cellWidth, cellHeight, squares } = this.grid;
     pen.setTransform(this.pen.getTransform());
     pen.strokeStyle = RULE;
-    for (let block = 0; block < this.memory.blocks; block += 1) {
+    for (let block = 0; block < this.memory.cells; block += 1) {
       const [x, y] = this.place(block);
       pen.globalAlpha = 0.3;
       if (squares) {
@@ -318,71 +360,73 @@ class Panel {
     return canvas;
   }
 
+  // Only what has changed: a step changes a few blocks of thousands.
   draw() {
     if (!this.grid) return;
-    const { pen, memory, grid, size } = this, { block } = memory, { cellWidth, cellHeight, columns } = grid;
-    const ink = getComputedStyle(this.section).color;
-    const gap = cellHeight >= 6 ? 1 : 0, slot = (cellWidth - gap) / block, high = cellHeight - gap;
-    pen.clearRect(0, 0, size.width, size.height);
-    pen.drawImage(this.empty(ink), 0, 0, size.width, size.height);
-    for (const [first, end, request, kind] of memory.stretches()) {
-      pen.fillStyle = brush(kind, request);
-      let from = first;
-      while (from < end) {
-        const cell = Math.floor(from / block), stop = Math.min(end, (cell + 1) * block);
-        const x = (cell % columns) * cellWidth + gap + (from - cell * block) * slot;
-        pen.fillRect(x, Math.floor(cell / columns) * cellHeight + gap, (stop - from) * slot, high);
-        from = stop;
+    const { pen, memory, grid, size } = this, { block, changed } = memory, { cellWidth, cellHeight } = grid;
+    const ink = getComputedStyle(this.section).color, background = this.empty(ink), scale = this.canvas.width / size.width;
+    let cells = changed;
+    if (memory.all || this.ink !== ink) {
+      this.ink = ink;
+      pen.clearRect(0, 0, size.width, size.height);
+      pen.drawImage(background, 0, 0, size.width, size.height);
+      cells = Array(memory.cells).keys();
+    } else {
+      for (const cell of changed) {
+        const [x, y] = this.place(cell), w = cellWidth + 1, h = cellHeight + 1;
+        pen.clearRect(x, y, w, h);
+        pen.drawImage(background, x * scale, y * scale, w * scale, h * scale, x, y, w, h);
       }
     }
-    if (cellWidth >= 22 && cellHeight >= 14) this.number();
-    if (!this.race.calm.matches && memory.lane.paged && cellHeight >= 6) this.outline(memory.fresh, ink, 1.5);
-    if (this.cursor !== null) this.outline([this.cursor], ink, 3);
+    const gap = cellHeight >= 6 ? 1 : 0, slot = (cellWidth - gap) / block, high = cellHeight - gap;
+    const named = cellWidth >= 22 && cellHeight >= 14;
+    for (const cell of cells) {
+      const [x, y] = this.place(cell), here = memory.contents(cell);
+      for (const { request, parts } of here) {
+        for (const [from, to, kind] of parts) {
+          pen.fillStyle = brush(kind, request);
+          pen.fillRect(x + gap + from * slot, y + gap, (to - from) * slot, high);
+        }
+      }
+      if (named) this.name(cell, here);
+    }
+    if (!this.race.calm.matches && memory.lane.paged && cellHeight >= 6) {
+      for (const cell of memory.fresh) this.outline(cell, ink, 1.5);
+    }
+    if (this.cursor !== null) this.outline(this.cursor, ink, 3);
+    memory.all = false;
+    changed.clear();
   }
 
   // Each block says whose it is: colour and pattern are never all there is.
-  number() {
-    const { pen, grid: { cellWidth, cellHeight } } = this;
-    pen.font = `600 ${cellHeight >= 22 ? 13 : 10}px system-ui, sans-serif`;
+  name(cell, here) {
+    const said = here.filter(({ parts }) => parts.some(([, , kind]) => kind !== "rest")).map(({ request }) => request + 1);
+    if (!said.length) return;
+    const { pen, grid: { cellWidth, cellHeight } } = this, [x, y] = this.place(cell), large = cellHeight >= 22;
+    pen.font = `600 ${large ? 13 : 10}px system-ui, sans-serif`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    for (const [block, holders] of this.holders()) {
-      const [x, y] = this.place(block), said = [...holders].map((request) => request + 1).join(",");
-      const wide = pen.measureText(said).width + 8, high = cellHeight >= 22 ? 17 : 12;
-      if (wide > cellWidth - 2) continue;
-      pen.fillStyle = "#262626";
-      pen.beginPath();
-      pen.roundRect(x + (cellWidth - wide) / 2 + 0.5, y + (cellHeight - high) / 2 + 0.5, wide, high, 3);
-      pen.fill();
-      pen.fillStyle = "#FFFFFF";
-      pen.fillText(said, x + cellWidth / 2 + 0.5, y + cellHeight / 2 + 1);
-    }
+    const wide = pen.measureText(said.join(",")).width + 8, high = large ? 17 : 12;
+    if (wide > cellWidth - 2) return;
+    pen.fillStyle = "#262626";
+    pen.beginPath();
+    pen.roundRect(x + (cellWidth - wide) / 2 + 0.5, y + (cellHeight - high) / 2 + 0.5, wide, high, 3);
+    pen.fill();
+    pen.fillStyle = "#FFFFFF";
+    pen.fillText(said.join(","), x + cellWidth / 2 + 0.5, y + cellHeight / 2 + 1);
   }
 
-  holders() {
-    const found = new Map(), { block } = this.memory;
-    for (const [first, end, request, kind] of this.memory.stretches()) {
-      if (kind === "rest") continue;
-      for (let cell = Math.floor(first / block); cell * block < end; cell += 1) {
-        if (!found.has(cell)) found.set(cell, new Set());
-        found.get(cell).add(request);
-      }
-    }
-    return found;
-  }
-
-  outline(blocks, ink, width) {
-    const { pen, grid: { cellWidth, cellHeight } } = this;
+  outline(cell, ink, width) {
+    const { pen, grid: { cellWidth, cellHeight } } = this, [x, y] = this.place(cell);
     pen.strokeStyle = ink;
     pen.lineWidth = width;
-    for (const block of blocks) {
-      const [x, y] = this.place(block);
-      pen.strokeRect(x + 0.5, y + 0.5, cellWidth, cellHeight);
-    }
+    // Inside the block, so that it goes when the block is drawn again.
+    pen.strokeRect(x + width / 2 + 0.5, y + width / 2 + 0.5, cellWidth - width, cellHeight - width);
   }
 
   point(block) {
     if (block === this.cursor) return;
+    for (const cell of [this.cursor, block]) if (cell !== null) this.memory.changed.add(cell);
     this.cursor = block;
     this.draw();
     this.race.tell(this);
@@ -390,34 +434,21 @@ class Panel {
 
   choose() {
     if (this.cursor === null) return;
-    const holder = this.contents(this.cursor).find(({ request }) => request !== undefined);
+    const [holder] = this.memory.contents(this.cursor);
     if (holder) this.race.choose(holder.request);
   }
 
-  // What is in a block, by request.
-  contents(cell) {
-    const { memory } = this, { block } = memory, found = new Map();
-    for (const [first, end, request, kind, group] of memory.stretches()) {
-      const inside = Math.min(end, (cell + 1) * block) - Math.max(first, cell * block);
-      if (inside <= 0 || kind === "rest") continue;
-      const part = found.get(request) ?? { request, group, used: 0, reserved: 0, internal: 0 };
-      part[kind] += inside;
-      found.set(request, part);
-    }
-    return [...found.values()];
-  }
-
-  // The same in a sentence.
+  // What is in a block, in a sentence.
   sentence(cell) {
-    const { words } = this.race.data, { lane, block, running } = this.memory, parts = this.contents(cell);
-    if (!parts.length) return say(words.free, { block: cell });
-    const told = parts.map((part) => {
-      const said = say(words.part, { ...part, request: part.request + 1 });
+    const { words } = this.race.data, { lane, logical, group } = this.memory, here = this.memory.contents(cell);
+    if (!here.length) return say(words.free, { block: cell });
+    const told = here.map(({ request, parts }) => {
+      const slots = { used: 0, reserved: 0, internal: 0, request: request + 1 };
+      for (const [from, to, kind] of parts) slots[kind] += to - from;
+      const said = say(words.part, slots);
       if (!lane.paged) return said;
-      const table = running.get(part.request).tables[part.group];
-      const skipped = Math.ceil(this.memory.held(part.request) / block) - table.length;
-      const group = lane.groups.length > 1 ? `, ${lane.groups[part.group]}` : "";
-      return say(words.of, { part: said, logical: table.indexOf(cell) + skipped, group });
+      const of = lane.groups.length > 1 ? `, ${lane.groups[group[cell]]}` : "";
+      return say(words.of, { part: said, logical: logical[cell], group: of });
     });
     return say(words.cell, { block: cell, parts: told.join(words.separator) });
   }
@@ -468,6 +499,7 @@ class Race {
     }
     for (const name of ["speed", "table"]) find(`${name}-label`).firstChild.textContent = `${words[name]} `;
     find("served").textContent = words.served;
+    for (const [n, side] of ["left", "right"].entries()) find(side).textContent = lanes[n].title;
     find("scrub").setAttribute("aria-label", words.scrub);
     find("scrub").max = end;
     find("hint").textContent = words.hint;
@@ -679,7 +711,7 @@ function put(element, said) {
 
 // Who waits, in the colour and with the pattern that their blocks will have.
 function queue(list, waiting) {
-  const shown = waiting.slice(0, 24), signature = `${waiting.length}: ${shown}`;
+  const shown = waiting.slice(0, 12), signature = `${waiting.length}: ${shown}`;
   if (list.dataset.shown === signature) return;
   list.dataset.shown = signature;
   list.replaceChildren(...shown.map((request) => {
