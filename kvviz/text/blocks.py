@@ -134,7 +134,7 @@ HOW_RESERVED = {
         "Both have {pool} slots, one for each token. Contiguous memory sets {longest} aside for every request, whatever"
         " it will use.",
         "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、実際の使用量にかかわらず"
-        "1 件ごとに {longest} スロットを確保します。",
+        " 1 件ごとに {longest} スロットを確保します。",
     ),
     "pow2": Text(
         "Both have {pool} slots, one for each token. Contiguous memory sets aside the output rounded up to a power of"
@@ -183,8 +183,8 @@ TOLD = Text(
 TOLD_PREEMPTED = Text("Lost all its blocks: {requests}.", "ブロックをすべて失った: {requests}。")
 TOLD_FINISHED = Text("Last token: {requests}.", "最後のトークン: {requests}。")
 TOLD_SHARES = Text(
-    "Used {used}, reserved {reserved}, never written {internal}, outside {external}.",
-    "使用 {used}、予約 {reserved}、無駄 {internal}、未割り当て {external}。",
+    "Used {used}, reserved {reserved}, never written {internal}, free or lost {external}.",
+    "使用 {used}、予約 {reserved}、無駄 {internal}、空き・断片化 {external}。",
 )
 NONE = Text("none", "なし")
 AND_MORE = Text("{named} and {more} more", "{named} ほか {more} 件")
@@ -210,7 +210,7 @@ PLAYER = {
     "used": Text("Used", "使用"),
     "reserved": Text("Reserved", "予約"),
     "internal": Text("Never written", "無駄"),
-    "external": Text("Outside", "未割り当て"),
+    "external": Text("Free or lost", "空き・断片化"),
     "hole": Text("Largest hole {count}", "最大の空き {count}"),
     "table": Text("Block table of request", "ブロックテーブル: リクエスト"),
     "logical": Text("Logical block", "論理ブロック"),
@@ -278,16 +278,16 @@ SHARES = {
     "token": Text("used", "使用"),
     "reserved": Text("reserved", "予約"),
     "internal": Text("never written", "無駄"),
-    "external": Text("outside", "未割り当て"),
+    "external": Text("free or lost", "空き・断片化"),
 }
 SHARES_TITLE = Text("Where the memory goes, while requests wait", "待ちがある間のメモリの内訳")
 PAPER = Text("used, in the paper", "使用（論文）")
 PAPER_CAPTION = Text(
     "◆: the share used in Fig. 2 of the PagedAttention paper (SOSP'23): Orca (Max) 20.4%, Orca (Pow2) 26.8%, Orca"
     " (Oracle) 38.2%, vLLM 96.3%. Pow2 is known to differ here: about 5 points more of the memory"
-    " lies outside than in the paper.",
+    " is free or lost than in the paper.",
     "◆ は PagedAttention 論文（SOSP'23）の図 2 にある使用率です: Orca (Max) 20.4%、Orca (Pow2) 26.8%、"
-    "Orca (Oracle) 38.2%、vLLM 96.3%。Pow2 だけは差があり、ここでは未割り当てが論文より約 5 ポイント多くなります。",
+    "Orca (Oracle) 38.2%、vLLM 96.3%。Pow2 だけは差があり、ここでは空き・断片化が論文より約 5 ポイント多くなります。",
 )
 PAPER_ELSEWHERE = Text(
     "The paper's Fig. 2 is about ShareGPT; choose that trace with its own pool to compare.",

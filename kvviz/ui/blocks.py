@@ -254,7 +254,7 @@ def research(raced: Race, lang: Lang) -> None:
                 known, found = st.session_state["blocks_study"] = key, news
             else:
                 bar.progress(news, text=text.WORKING(lang, percent=f"{news:.0%}"))
-        bar.progress(1.0, text=text.WORKING(lang, percent="100%"))
+        st.rerun()  # without the bar
     if found is not None and known == key:
         paper = (settings.trace, settings.pool, settings.block, settings.longest) == PAPER_SETTING
         _charts(found, lang, paper=paper)

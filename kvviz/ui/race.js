@@ -5,7 +5,7 @@ const COLOURS = ["#1F87C9", "#D55E00", "#009E73", "#CC79A7", "#8E6BD8", "#A47A12
 const SHAPES = ["", "/", "\\", ".", "-"]; // with seven colours, 35 requests before two look alike
 const RULE = "#808080";
 const SPEEDS = [1, 2, 5, 10, 30, 60];
-const MOST_TABLE_ROWS = 24;
+const MOST_TABLE_ROWS = 10;
 const KINDS = ["used", "reserved", "internal", "rest"];
 const SHARES = ["used", "reserved", "internal", "external"];
 
@@ -272,7 +272,7 @@ function layout(blocks, block, width) {
     const side = Math.min(largest, width / (columns * shape));
     if (Math.ceil(blocks / columns) * side > tallest) continue;
     // Whole rows are worth cells that are a little smaller.
-    const better = side * (blocks % columns ? 0.8 : 1) - best.side * (blocks % best.columns ? 0.8 : 1);
+    const better = side * (blocks % columns ? 0.7 : 1) - best.side * (blocks % best.columns ? 0.7 : 1);
     if (better > 0) best = { columns, side };
   }
   const side = best.side >= 6 ? Math.floor(best.side) : best.side, { columns } = best;
@@ -629,7 +629,7 @@ class Race {
     const { data: { words, block }, chosen, panels, find } = this;
     if (chosen === null) return;
     const columns = [words.logical, words.tokens], cells = [];
-    let rows = 0;
+    let rows = 0, written = 0;
     for (const { memory } of panels) {
       const { lane } = memory, held = memory.running.get(chosen), many = lane.paged && lane.groups.length > 1;
       for (const [group, name] of lane.groups.entries()) {
@@ -638,7 +638,8 @@ class Race {
         const logical = Math.ceil((lane.paged ? memory.held(chosen) : held.asked) / block);
         const skipped = lane.paged ? logical - held.tables[group].length : 0;
         rows = Math.max(rows, logical);
-        cells.push(Array.from({ length: Math.min(logical, MOST_TABLE_ROWS) }, (_, n) => {
+        written = Math.max(written, Math.ceil(memory.held(chosen) / block));
+        cells.push(Array.from({ length: logical }, (_, n) => {
           if (!lane.paged) {
             const first = held.chunk[0] + n * block;
             return say(words.slots, { first, last: Math.min(first + block, held.chunk[0] + held.asked) - 1 });
@@ -649,7 +650,10 @@ class Race {
     }
     const running = panels.map(({ memory }) => memory).filter((memory) => memory.running.has(chosen));
     const tokens = running.map((memory) => memory.held(chosen));
-    const body = Array.from({ length: Math.min(rows, MOST_TABLE_ROWS) }, (_, n) => {
+    // A long table is shown around the block that is written.
+    const top = Math.max(0, Math.min(rows, written + 2) - MOST_TABLE_ROWS);
+    const body = Array.from({ length: Math.min(rows - top, MOST_TABLE_ROWS) }, (_, row) => {
+      const n = top + row;
       const filled = tokens.map((held) => Math.max(0, Math.min(block, held - n * block)));
       const all = [...new Set(filled)].join(" | ");
       return [String(n), say(words.filled, { filled: all, all: block }), ...cells.map((column) => column[n] ?? words.unreserved)];
