@@ -1,4 +1,4 @@
-"""What travels in a link compressed, as text that is safe in a URL: a config's used fields, several scenarios."""
+"""What travels in a link compressed, as text that is safe in a URL: a config's fields, scenarios, prompts."""
 
 import base64
 import binascii

@@ -8,7 +8,7 @@ PAGE = Text("Shared prefixes", "プレフィックス共有")
 
 SYSTEM = Text(
     en="You are the assistant of a bicycle shop. Answer in two short sentences. If you are not sure, say so.",
-    ja="あなたは自転車店の相談係です。二文以内で、ていねいに答えてください。",
+    ja="あなたは自転車店の相談係です。二文で、ていねいに答えてください。",
 )
 QUESTIONS = (
     Text(en="Question: How do I mend a flat tyre?", ja="質問: パンクはどう直しますか？"),

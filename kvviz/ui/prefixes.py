@@ -175,11 +175,13 @@ def _tried(chosen: str, lang: Lang) -> tuple[str, ...]:
 
 
 def _try_chosen(key: str, lang: Lang) -> None:
+    st.session_state["prefix_problems"] = []
     st.session_state["prefix_try"] = st.session_state[key] or ""
     _put(_tried(st.session_state["prefix_try"], lang))
 
 
 def _edited() -> None:
+    st.session_state["prefix_problems"] = []
     st.session_state["prefix_base"] = prompts()
     st.session_state["prefix_try"] = ""
 
@@ -229,7 +231,7 @@ def boxes(lang: Lang, *, phone: bool) -> None:
             st.text_area(
                 text.PROMPT(lang, number=number + 1),
                 key=_box(number),
-                height=150,
+                height=180,
                 max_chars=MAX_PROMPT_CHARACTERS,
                 on_change=_edited,
                 persist_state="session",
