@@ -12,8 +12,8 @@ SYSTEM = Text(
 )
 QUESTIONS = (
     Text(en="Question: How do I mend a flat tyre?", ja="質問: パンクはどう直しますか？"),
-    Text(en="Question: When do you open on Sunday?", ja="質問: 日曜日は何時に開きますか？"),
-    Text(en="Question: Which oil does the chain need?", ja="質問: チェーンの油はどれですか？"),
+    Text(en="Question: When do you open on Sunday?", ja="質問: 日曜は何時に開きますか？"),
+    Text(en="Question: Which oil does the chain need?", ja="質問: チェーン油はどれですか？"),
 )
 RAG_SYSTEM = Text(en="Answer from the documents only.", ja="文書だけをもとに答えてください。")
 DOCUMENTS = (
