@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice, takewhile
+from string import ascii_lowercase
 from typing import Any, Final, Literal, get_args
 
 from kvviz.allocation.contiguous import RESERVES, Reserve
@@ -387,7 +388,7 @@ def payload(raced: Race, *, start: int, lang: Lang) -> bytes:
                 "title": text.LANES[lane.name](lang),
                 "paged": paged,
                 "pool": pool.pool_tokens,
-                "groups": [group_name(w, lang) for w in pool.windows] if isinstance(pool, Paged) else [""],
+                "groups": _groups(pool, lang),
                 "done": lane.done_step,
                 "events": lane.events,
             }
@@ -406,9 +407,16 @@ def payload(raced: Race, *, start: int, lang: Lang) -> bytes:
     return b'{"id":"%s",%s' % (key.encode(), packed[1:])
 
 
-def group_name(window: int | None, lang: Lang) -> str:
-    """A group of layers, by what it keeps."""
-    return text.GROUP_FULL(lang) if window is None else text.GROUP_WINDOW(lang, tokens=format_count(window))
+def _groups(pool: Pool, lang: Lang) -> list[str]:
+    """Groups of layers by the letter their blocks have on them, and by what they keep."""
+    if not isinstance(pool, Paged) or len(pool.windows) == 1:
+        return [""]
+    return [
+        text.GROUP_FULL(lang, letter=letter)
+        if window is None
+        else text.GROUP_WINDOW(lang, letter=letter, tokens=format_count(window))
+        for letter, window in zip(ascii_lowercase, pool.windows, strict=False)
+    ]
 
 
 # --- in words --------------------------------------------------------------------------------------------------------

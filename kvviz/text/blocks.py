@@ -109,8 +109,8 @@ LANES = {
     "ignored": Text("Windows ignored", "ウィンドウ無視"),
     "freed": Text("Windows freed", "ウィンドウ外を解放"),
 }
-GROUP_FULL = Text("full attention", "フルアテンション")
-GROUP_WINDOW = Text("window {tokens}", "ウィンドウ {tokens}")
+GROUP_FULL = Text("{letter}: full attention", "{letter}: フルアテンション")
+GROUP_WINDOW = Text("{letter}: window {tokens}", "{letter}: ウィンドウ {tokens}")
 CLIMAX = {
     "race": Text(
         "Paged memory has served {right} of {requests} requests by step {step}; contiguous memory, just as"
@@ -214,10 +214,9 @@ PLAYER = {
     "hole": Text("Largest hole {count}", "最大の空き {count}"),
     "table": Text("Block table of request", "ブロックテーブル: リクエスト"),
     "logical": Text("Logical block", "論理ブロック"),
-    "tokens": Text("Tokens", "トークン"),
     "slots": Text("slots {first}–{last}", "スロット {first}～{last}"),
     "physical": Text("block {block}", "ブロック {block}"),
-    "filled": Text("{filled} of {all}", "{filled} / {all}"),
+    "filled": Text("{where} ({filled}/{all})", "{where}（{filled}/{all}）"),
     "freed": Text("freed", "解放済み"),
     "unreserved": Text("–", "–"),
     "more": Text("… {count} more", "… ほか {count} 個"),

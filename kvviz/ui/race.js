@@ -400,7 +400,8 @@ class Panel {
 
   // Each block says whose it is: colour and pattern are never all there is.
   name(cell, here) {
-    const said = here.filter(({ parts }) => parts.some(([, , kind]) => kind !== "rest")).map(({ request }) => request + 1);
+    const said = here.filter(({ parts }) => parts.some(([, , kind]) => kind !== "rest"))
+      .map(({ request }) => `${request + 1}${this.letter(cell)}`);
     if (!said.length) return;
     const { pen, grid: { cellWidth, cellHeight } } = this, [x, y] = this.place(cell), large = cellHeight >= 22;
     pen.font = `600 ${large ? 13 : 10}px system-ui, sans-serif`;
@@ -414,6 +415,12 @@ class Panel {
     pen.fill();
     pen.fillStyle = "#FFFFFF";
     pen.fillText(said.join(","), x + cellWidth / 2 + 0.5, y + cellHeight / 2 + 1);
+  }
+
+  // Of the group of layers, where there are several.
+  letter(cell) {
+    const { lane, group } = this.memory;
+    return lane.groups.length > 1 ? lane.groups[group[cell]][0] : "";
   }
 
   outline(cell, ink, width) {
@@ -628,35 +635,32 @@ class Race {
   writeTable() {
     const { data: { words, block }, chosen, panels, find } = this;
     if (chosen === null) return;
-    const columns = [words.logical, words.tokens], cells = [];
+    const columns = [words.logical], cells = [];
     let rows = 0, written = 0;
     for (const { memory } of panels) {
       const { lane } = memory, held = memory.running.get(chosen), many = lane.paged && lane.groups.length > 1;
       for (const [group, name] of lane.groups.entries()) {
-        columns.push(many ? `${lane.title}: ${name}` : lane.title);
+        columns.push(many ? `${lane.title}, ${name}` : lane.title);
         if (!held) { cells.push([]); continue; }
         const logical = Math.ceil((lane.paged ? memory.held(chosen) : held.asked) / block);
         const skipped = lane.paged ? logical - held.tables[group].length : 0;
         rows = Math.max(rows, logical);
         written = Math.max(written, Math.ceil(memory.held(chosen) / block));
         cells.push(Array.from({ length: logical }, (_, n) => {
-          if (!lane.paged) {
-            const first = held.chunk[0] + n * block;
-            return say(words.slots, { first, last: Math.min(first + block, held.chunk[0] + held.asked) - 1 });
-          }
-          return n < skipped ? words.freed : say(words.physical, { block: held.tables[group][n - skipped] });
+          if (n < skipped) return words.freed;
+          const first = held.chunk[0] + n * block, last = Math.min(first + block, held.chunk[0] + held.asked) - 1;
+          const where = lane.paged ? say(words.physical, { block: held.tables[group][n - skipped] })
+            : say(words.slots, { first, last });
+          const filled = Math.max(0, Math.min(block, memory.held(chosen) - n * block));
+          return say(words.filled, { where, filled, all: lane.paged ? block : last - first + 1 });
         }));
       }
     }
-    const running = panels.map(({ memory }) => memory).filter((memory) => memory.running.has(chosen));
-    const tokens = running.map((memory) => memory.held(chosen));
     // A long table is shown around the block that is written.
     const top = Math.max(0, Math.min(rows, written + 2) - MOST_TABLE_ROWS);
     const body = Array.from({ length: Math.min(rows - top, MOST_TABLE_ROWS) }, (_, row) => {
       const n = top + row;
-      const filled = tokens.map((held) => Math.max(0, Math.min(block, held - n * block)));
-      const all = [...new Set(filled)].join(" | ");
-      return [String(n), say(words.filled, { filled: all, all: block }), ...cells.map((column) => column[n] ?? words.unreserved)];
+      return [String(n), ...cells.map((column) => column[n] ?? words.unreserved)];
     });
     const signature = JSON.stringify([columns, body, rows, chosen]);
     if (signature === this.tableShown) return;
