@@ -9,7 +9,7 @@ from kvviz.core.errors import KvvizError
 from kvviz.text import blocks as text
 from kvviz.text import sizing as labels
 from kvviz.ui import blocks as page
-from kvviz.ui import show, state
+from kvviz.ui import browser, show, state
 from kvviz.ui.answer import answer
 from kvviz.ui.race import player
 
@@ -29,8 +29,12 @@ except KvvizError as error:
 else:
     more = race.to_query(settings, step)
     state.publish(answered.scenario, asked="model" not in answered.errors, **more)
-    st.markdown(f"### {race.headline(raced, lang)}\n{race.explanation(raced, lang)}")
-    player(packed)
+    st.markdown(f"### {race.headline(raced, lang)}")
+    above, below = st.container(), st.container()
+    with below:
+        player(packed)
+    # On a phone the race comes before what explains it.
+    (below if browser.is_phone() else above).markdown(race.explanation(raced, lang))
     for remark in race.remarks(raced, lang):
         st.caption(f":orange[:material/info:] {show.plain(remark)}")
     show.table(partial(race.rows, raced, lang), key="race", lang=lang)

@@ -538,6 +538,7 @@ class Race {
     const speed = this.calm.matches ? 1 : Number(this.find("speed").value);
     const from = this.step, begun = performance.now();
     const tick = (now) => {
+      if (!this.root.isConnected) return this.end(); // another page was opened
       this.frames += 1;
       const step = Math.min(this.data.end, from + Math.max(0, Math.floor(((now - begun) * speed) / 1000)));
       if (step !== this.step) this.go(step);

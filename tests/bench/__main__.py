@@ -1,4 +1,5 @@
-"""Run the core's benchmarks; ``allocation``: those of requests over time; ``page``: the page's, in a browser."""
+"""Run the core's benchmarks; ``allocation``: those of requests over time; ``blocks``: the race of the Blocks page;
+``page``: the Sizing page's, in a browser."""
 
 import sys
 
@@ -11,9 +12,13 @@ match sys.argv[1:]:
         from tests.bench import bench_allocation
 
         bench_allocation.main()
+    case ["blocks"]:
+        from tests.bench import bench_blocks
+
+        bench_blocks.main()
     case ["page"]:
         from tests.bench import bench_page
 
         bench_page.main()
     case _:
-        sys.exit("python -m tests.bench [allocation | page]")
+        sys.exit("python -m tests.bench [allocation | blocks | page]")
