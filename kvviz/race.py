@@ -437,10 +437,12 @@ def explanation(raced: Race, lang: Lang) -> str:
     """What each side does with the memory, and what it costs."""
     settings, right = raced.settings, raced.lanes[1]
     slots = format_count(settings.pool)
+    whose = text.WHOSE(lang, trace=text.TRACES[settings.trace](lang), requests=format_count(raced.requests))
     if settings.view == "hybrid":
-        return text.HOW_HYBRID(lang, pool=slots, block=format_count(settings.block), windows=settings.windows)
+        said = text.HOW_HYBRID(lang, pool=slots, block=format_count(settings.block), windows=settings.windows)
+        return _joined((whose, said), lang)
     said = text.HOW_RESERVED[settings.reserve](lang, pool=slots, longest=format_count(settings.longest))
-    said = _joined((said, text.HOW_PAGED(lang, block=format_count(settings.block))), lang)
+    said = _joined((whose, said, text.HOW_PAGED(lang, block=format_count(settings.block))), lang)
     if right.preemptions:
         first = next(m for m in right.moments if m.preempted)
         values = {"times": format_count(right.preemptions), "step": format_count(first.step)}

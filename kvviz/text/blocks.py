@@ -42,7 +42,7 @@ VIEWS = {
     "hybrid": Text("Hybrid: windows", "ハイブリッド: ウィンドウ"),
 }
 TRACES = {
-    "teaching": Text("Teaching set: 6 requests", "教材: 6 件"),
+    "teaching": Text("Teaching set", "教材"),
     "sharegpt": Text("ShareGPT, as in the paper", "ShareGPT（論文相当）"),
     "sharegpt-first-turn": Text("ShareGPT, first turns", "ShareGPT（最初の発話）"),
     "azure-conversation": Text("Azure 2023, conversation", "Azure 2023（会話）"),
@@ -61,7 +61,7 @@ PLACES = {
     "firstfit": Text("in the first hole", "先頭の空きに配置"),
     "buddy": Text("in chunks of powers of two (buddy)", "2 のべき乗単位（buddy）"),
 }
-SETTINGS = Text("Settings: {trace}, pool {pool}, block {block}", "設定: {trace}、プール {pool}、ブロック {block}")
+SETTINGS = Text("Settings: requests, pool, block size, hybrid view", "設定: リクエスト、プール、ブロック、ハイブリッド")
 UPLOAD = Text("CSV (prompt_tokens, output_tokens), JSON or JSONL", "CSV（prompt_tokens、output_tokens）、JSON、JSONL")
 NO_FILE = Text(
     "Upload a file of requests under Settings; a link never contains it. Until then the teaching set is shown.",
@@ -129,6 +129,7 @@ NOBODY = Text(
     "No request can be admitted: each needs more memory than there is.",
     "どのリクエストもメモリに入らず、開始できません。",
 )
+WHOSE = Text("{trace}, {requests} requests.", "{trace}、{requests} 件。")
 HOW_RESERVED = {
     "max": Text(
         "Both have {pool} slots, one for each token. Contiguous memory sets {longest} aside for every request, whatever"

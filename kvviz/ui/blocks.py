@@ -156,12 +156,6 @@ def prepared(settings: Settings, lang: Lang) -> tuple[Race, bytes, int]:
     return raced, packed, step
 
 
-def summary(settings: Settings, lang: Lang) -> str:
-    """The settings on one line, for when they are folded."""
-    numbers = {"pool": format_count(settings.pool), "block": format_count(settings.block)}
-    return text.SETTINGS(lang, trace=text.TRACES[settings.trace](lang), **numbers)
-
-
 def controls(settings: Settings, answered: Answer, lang: Lang) -> None:
     """Everything that can be set."""
     which, whose, many = st.columns(3, vertical_alignment="bottom")
