@@ -105,8 +105,11 @@ def take_pool(blocks: int, plan: VllmPlan, longest: int) -> None:
     block = min(plan.block_tokens, BOUNDS["block"][1])
     longest = min(max(longest, BOUNDS["longest"][0]), BOUNDS["longest"][1])
     pool = min(blocks, MAX_BLOCKS) * block
-    windows = [str(g.limit_tokens) if g.kind == "window" else "full" for g in plan.groups]
-    put(replace(good, block=block, pool=pool, longest=longest, windows=",".join(windows[:MAX_GROUPS])))
+    windows = good.windows
+    # Other kinds of layers hold blocks by other rules than those that are played here.
+    if {g.kind for g in plan.groups} <= {"full", "latent", "window"} and len(plan.groups) <= MAX_GROUPS:
+        windows = ",".join(str(g.limit_tokens) if g.kind == "window" else "full" for g in plan.groups)
+    put(replace(good, block=block, pool=pool, longest=longest, windows=windows))
 
 
 def requests(settings: Settings) -> tuple[str, Iterable[Request]] | None:

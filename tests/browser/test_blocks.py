@@ -256,3 +256,34 @@ def test_it_fits_the_screen(open_page: OpenPage, lang: str, phone: bool, dark: b
     for step in (0, 3, 7):
         page.locator(".scrub").fill(str(step))
         screenshot(settled(page), f"{name}-{step}", whole=True)
+
+
+def test_a_panel_stays_open_when_the_race_changes(open_page: OpenPage) -> None:
+    page = open_page("/blocks?lang=en")
+    page.locator(".st-key-blocks_settings summary").click()
+    settled(page)
+    page.locator(".st-key-blocks_trace input").click()
+    page.locator(".st-key-blocks_trace input").fill("own file")
+    page.get_by_role("option", name="My own file").click()
+    settled(page)
+    file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": b"prompt_tokens,output_tokens\n7,6\n10,3\n"}
+    page.locator(".st-key-blocks_file input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    settled(page)
+    assert page.locator("select.request option").all_inner_texts() == ["1", "2"]
+    page.locator(".st-key-blocks_pool input").fill("12")
+    page.locator(".st-key-blocks_pool input").press("Enter")
+    settled(page)
+    assert page.get_by_test_id("stAlert").count() == 1
+    assert page.locator(".st-key-blocks_pool input").input_value() == "12"
+
+
+def test_a_long_simulation_is_cancelled(open_page: OpenPage) -> None:
+    page = open_page("/blocks?lang=en&trace=sharegpt")
+    page.locator(".st-key-blocks_research summary").click()
+    settled(page)
+    page.locator(".st-key-blocks_run button").click()
+    expect(page.get_by_test_id("stProgress")).to_contain_text("%")
+    page.locator(".st-key-blocks_cancel button").click()
+    settled(page)
+    assert page.get_by_test_id("stProgress").count() == 0
+    assert page.get_by_role("figure").count() == 0
