@@ -81,7 +81,6 @@ NO_SCENARIO_POOL = Text(
     "The Sizing scenario has no pool of blocks; choose a GPU and vLLM there.",
     "サイジングのシナリオにブロックのプールがありません。GPU と vLLM を選んでください。",
 )
-BLOCK_BYTES = Text("A block of {block} tokens of {model}: {bytes}.", "{model} の {block} トークンのブロック: {bytes}。")
 
 WHOLE = Text(
     "{field}: give a whole number from {low} to {high}, not “{shown}”.",
@@ -206,6 +205,7 @@ PLAYER = {
     "done": Text("done in step {step}", "ステップ {step} で終了"),
     "running": Text("running {count}", "実行中 {count}"),
     "queue": Text("waiting {count}", "待ち {count}"),
+    "preemptions": Text("preemptions {count}", "プリエンプション {count}"),
     "lost": Text("preempted: {requests}", "プリエンプション: {requests}"),
     "last": Text("last token: {requests}", "最後のトークン: {requests}"),
     "used": Text("Used", "使用"),

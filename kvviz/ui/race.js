@@ -38,6 +38,7 @@ class Memory {
     this.preempted = [];
     this.fresh = new Set(); // blocks given out in this step
     this.gone = 0; // requests served before this step
+    this.preemptions = 0; // so far
   }
 
   to(step) {
@@ -129,6 +130,7 @@ class Memory {
         this.leave(request);
         this.waiting.unshift(request);
         this.preempted.push(request);
+        this.preemptions += 1;
         break;
       case "f": // emits its last token
         this.leaving.push(request);
@@ -390,7 +392,7 @@ class Panel {
       }
       if (named) this.name(cell, here);
     }
-    if (!this.race.calm.matches && memory.lane.paged && cellHeight >= 6) {
+    if (!this.race.calm.matches && memory.lane.paged && cellHeight >= 14) {
       for (const cell of memory.fresh) this.outline(cell, ink, 1.5);
     }
     if (this.cursor !== null) this.outline(this.cursor, ink, 3);
@@ -617,6 +619,7 @@ class Race {
         say(words.running, { count: count(memory.running.size) }),
         say(words.queue, { count: count(memory.waiting.length) }),
       ];
+      if (memory.preemptions) facts.push(say(words.preemptions, { count: count(memory.preemptions) }));
       put(section.querySelector(".facts"), facts.join(" · "));
       const events = [];
       if (memory.preempted.length) events.push(say(words.lost, { requests: few(memory.preempted) }));
@@ -641,7 +644,7 @@ class Race {
     for (const { memory } of panels) {
       const { lane } = memory, held = memory.running.get(chosen), many = lane.paged && lane.groups.length > 1;
       for (const [group, name] of lane.groups.entries()) {
-        columns.push(many ? `${lane.title}, ${name}` : lane.title);
+        columns.push(many ? `${lane.title} ${name}` : lane.title);
         if (!held) { cells.push([]); continue; }
         const logical = Math.ceil((lane.paged ? memory.held(chosen) : held.asked) / block);
         const skipped = lane.paged ? logical - held.tables[group].length : 0;

@@ -162,6 +162,10 @@ def test_it_plays_to_the_end_and_again(open_page: OpenPage) -> None:
     expect(page.locator(".play")).to_have_text("Pause")
     page.locator(".scrub").fill("7")
     assert page.locator(".score").inner_text() == "3 : 6"
+    assert page.locator(".facts").all_inner_texts() == [
+        "running 3 · waiting 0",
+        "running 1 · waiting 0 · preemptions 1",
+    ]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
