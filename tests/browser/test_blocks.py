@@ -140,12 +140,12 @@ FRAMES = """() => new Promise((resolve) => {
 def test_playing_costs_no_frames(open_page: OpenPage) -> None:
     page = open_page(BIG)
     page.locator(".speed").select_option("60")
-    for _ in range(3):  # whatever else this machine does comes and goes
+    for _ in range(5):  # whatever else this machine does comes and goes
         idle = page.evaluate(FRAMES)
         page.locator(".play").click()
         playing = page.evaluate(FRAMES)
         page.locator(".play").click()
-        if playing >= 0.9 * min(idle, 60):
+        if playing >= 0.9 * min(idle, 60.0):
             return
     raise AssertionError(f"{playing:.0f} frames a second while it plays, {idle:.0f} before")
 
