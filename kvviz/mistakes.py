@@ -688,8 +688,11 @@ def _findings(candidates: list[Candidate], amount: Amount, claim: Claim) -> tupl
                 if candidate not in found or finding.cost < found[candidate].cost:
                     found[candidate] = finding
     simplest = sorted(found.values(), key=lambda f: (f.cost, not f.printed, f.off))
-    # What takes a whole mistake more than the simplest way is chance rather than an explanation.
-    return tuple(f for f in simplest if f.cost <= simplest[0].cost + 2)[:MOST_FINDINGS]
+    # What takes a whole mistake more than the simplest way, or only comes near where something as simple is exact, is
+    # chance rather than an explanation.
+    to_the_digit = min((f.cost for f in simplest if f.printed), default=None)
+    kept = [f for f in simplest if f.printed or to_the_digit is None or f.cost < to_the_digit]
+    return tuple(f for f in kept if f.cost <= kept[0].cost + 2)[:MOST_FINDINGS]
 
 
 def _units(claim: Claim) -> tuple[tuple[Literal["as written", "binary", "decimal"], int], ...]:

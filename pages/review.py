@@ -44,7 +44,7 @@ if a is None:
             rows, alt = partial(ledger_rows, sizing, lang), ledger_alt(sizing, lang)
             show.chart(ledger_figure(sizing, lang), rows, alt=alt, key="ledger", lang=lang)
         st.markdown(f"**{text.ASSUMPTIONS(lang)}**")
-        page.rests_on(sizing, lang)
+        page.rests_on(sizing, lang, phone=phone)
         show.notes(answered.notes, lang)
         page.not_modelled(lang)
 else:

@@ -268,9 +268,8 @@ def link(scenario: Scenario) -> str:
 
 
 def link_to(page: str, scenario: Scenario) -> str:
-    """The full link to another page of the app, by its path; relative where the address is not known."""
-    here = base()
-    return f"{here[: here.rfind('/') + 1] or '/'}{page}?{query(scenario)}"
+    """The full link to another page, by its path, as seen from the default page, which has none of its own."""
+    return f"{base().rstrip('/')}/{page}?{query(scenario)}"
 
 
 def base() -> str:
