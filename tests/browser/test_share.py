@@ -46,12 +46,12 @@ def test_each_file_opens(open_page: OpenPage, label: str) -> None:
     content = saved.value.path().read_bytes()
     assert saved.value.suggested_filename.startswith("kvviz-Qwen3-32B-FP8.")
     if label == "JSON":
-        assert json.loads(content)["max_sequences_counted"] == 35
+        assert json.loads(content)["max_sequences_counted"] == 34
     elif label == "CSV":
         assert content.startswith(b"\xef\xbb\xbf")
         assert any("37731958784" in row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     else:
-        assert "35 of 50" in content.decode()
+        assert "34 of 50" in content.decode()
         assert page.url.split("/?")[0] in content.decode()
 
 
@@ -94,7 +94,7 @@ def test_a_page_of_another_origin_can_embed_the_chart(open_page: OpenPage, elsew
     other.goto(elsewhere)
     frame = other.frame_locator("iframe")
     expect(frame.locator('[role="figure"]').first).to_be_visible(timeout=20_000)
-    expect(frame.get_by_text("35 of 50 fit at once")).to_be_visible()
+    expect(frame.get_by_text("34 of 50 fit at once")).to_be_visible()
     expect(frame.get_by_role("combobox")).to_have_count(0)
     other.wait_for_timeout(1500)  # the address is rewritten after the first run, the width is reported
     expect(frame.locator('[role="figure"]')).to_have_count(1)

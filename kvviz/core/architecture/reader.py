@@ -14,6 +14,7 @@ from kvviz.core.architecture.attention import (
 from kvviz.core.architecture.defaults import SIZES, class_defaults
 from kvviz.core.architecture.families import READERS, find_family
 from kvviz.core.architecture.fields import MAX_SIZE, MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
+from kvviz.core.architecture.mixture import read_mixture
 from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype, WeightBlocks
 from kvviz.core.cache import Layer, RecurrentState, letter
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
@@ -173,6 +174,8 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         attention_heads=find_query_heads(text) if _has_attention(layers) else None,
         kv_scheme=kv_scheme,
         weight_blocks=_weight_blocks(text, root),
+        mixture=read_mixture(text, len(layers)),
+        query_rank=_width(text, "q_lora_rank") or None,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )
