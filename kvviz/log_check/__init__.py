@@ -106,6 +106,7 @@ def check(
         assumed={},
         asked=(),
         measured=measured,
+        by_log=model is None and known is not None,
     )
     settings = settings_of(log, given or {})
     budget = _budget(log)
@@ -129,6 +130,7 @@ def check(
     best = base
     found: tuple[str, ...] = ()
     assumed: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     best_score = _score(log, base)
     if best_score[0] < best_score[1]:
         for causes, assumptions in _ways(log, known, settings, given or {}, encoder_layers):
@@ -139,6 +141,7 @@ def check(
             score = _score(log, tried)
             if (score[0] - score[1], score[0]) > (best_score[0] - best_score[1], best_score[0]):
                 best, best_score, assumed = tried, score, dict(assumptions)
+                changes = {**causes, **assumptions}
                 found = tuple(rule for rule in tried.rules if rule not in base.rules)
                 if causes.get("kv_dtype") == "fp8":
                     found = (*found, "fp8_cache")
@@ -163,6 +166,7 @@ def check(
         found=found,
         assumed=assumed,
         asked=asked,
+        settings=replace(settings, **changes),
     )
 
 

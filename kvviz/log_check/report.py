@@ -18,6 +18,9 @@ ENGINES: Final = {
     "ollama": "ollama",
 }
 
+_LARGE: Final = 100
+"""From here on decimals of a count say nothing."""
+
 
 def headline(of: Check, lang: Lang) -> str:
     """The answer in a sentence."""
@@ -43,6 +46,30 @@ def causes(of: Check, lang: Lang) -> list[str]:
     """What the engine did besides keeping every layer at full length; what had to be found out comes first."""
     found = [*of.found, *(rule for rule in of.cause if rule not in of.found)]
     return [text.CAUSES[rule](lang) for rule in found if rule in text.CAUSES]
+
+
+def compared_with(of: Check, lang: Lang) -> str:
+    """Which model, as it was stored and split."""
+    settings = of.settings
+    if settings is None:
+        return ""
+    model = of.model or text.THIS_MODEL(lang)
+    kv_dtype = (
+        settings.kv_dtype
+        if settings.v_dtype in ("same", settings.kv_dtype)
+        else (f"{settings.kv_dtype} / {settings.v_dtype}")
+    )
+    parts = [text.PREDICTED_FOR(lang, model=model)]
+    if kv_dtype != "auto":
+        parts.append(text.STORED_IN(lang, type=kv_dtype))
+    parts += [
+        f"{name.upper()} {size}"
+        for name, size in (("tp", settings.tp), ("pp", settings.pp), ("dcp", settings.dcp))
+        if size > 1
+    ]
+    if of.by_log:
+        parts.append(text.FROM_LOG(lang))
+    return " · ".join(parts)
 
 
 def asked(of: Check, lang: Lang) -> str:
@@ -74,7 +101,9 @@ def shown(name: str, value: object) -> str:
         return str(value)
     if "bytes" in name and "per_token" not in name:
         return format_bytes(round(value))
-    return format_count(int(value)) if value == int(value) else f"{value:,.4g}" if value < 1 else f"{value:,.2f}"
+    if value == int(value) or value >= _LARGE:
+        return format_count(round(value))
+    return f"{value:.2f}" if value >= 1 else f"{value:.2g}"
 
 
 def _row(figure: Figure, lang: Lang, *, changed: bool) -> dict[str, str]:

@@ -272,7 +272,13 @@ MODEL_HELP = Text(
     ja="同梱モデル、または Hub のモデル（owner/name）。量子化版のキャッシュは元のモデルと同じです。",
 )
 CONFIG = Text(en="Or its config.json", ja="または config.json")
-FROM_LOG = Text(en="The layers are those that the log itself lists.", ja="レイヤーはログに記載のものです。")
+FROM_LOG = Text(en="layers as the log lists them", ja="レイヤーはログの記載による")
+PREDICTED_FOR = Text(en="Predicted for {model}", ja="予測の対象: {model}")
+STORED_IN = Text(en="cache in {type}", ja="キャッシュの型 {type}")
+NEEDS_REST = Text(
+    en="To predict the rest, kvviz needs what the log does not say: {asked}.",
+    ja="ほかの値の予測には、ログにない次の情報が必要です: {asked}。",
+)
 TP = Text(en="Tensor-parallel size", ja="テンソル並列数")
 KV_TYPE = Text(en="KV cache type", ja="KV キャッシュの型")
 CONTEXT = Text(en="Context of all slots (-c)", ja="全スロットのコンテキスト（-c）")

@@ -34,12 +34,13 @@ def entered(lang: Lang) -> str:
         for engine in EXAMPLES:
             st.button(text.EXAMPLE(lang, engine=engine), key=f"try_{engine}", on_click=_example, args=(engine,))
         st.button(text.CLEAR(lang), key="log_clear", icon=":material/delete:", type="tertiary", on_click=_clear)
-    pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
-    uploads = st.session_state.get("log_uploads", 0)
-    uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
+    pasted = st.session_state.get("log_text")
     for engine, (_, source) in EXAMPLES.items():
         if pasted and pasted == _read(engine):
             st.caption(text.EXAMPLE_SOURCE(lang, source=source))
+    pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
+    uploads = st.session_state.get("log_uploads", 0)
+    uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
     if pasted and pasted.strip():
         return pasted
     return decode(uploaded.getvalue()) if uploaded is not None else ""
@@ -129,7 +130,9 @@ def settings(names: tuple[str, ...], lang: Lang) -> dict[str, object]:
             if name == "element":
                 written = st.selectbox(labels[name](lang), ["auto", *KV_DTYPES], key=f"log_{name}")
             else:
-                written = st.text_input(labels[name](lang), key=f"log_{name}")
+                written = st.text_input(
+                    labels[name](lang), key=f"log_{name}", placeholder="1" if name == "tp" else None
+                )
             if not written or written == "auto":
                 continue
             try:
@@ -160,7 +163,10 @@ def answer(checked: Check, lang: Lang) -> None:
             st.markdown(f"**{text.WHY(lang)}**")
         st.markdown("\n".join(f"- {show.plain(reason)}" for reason in reasons))
     if checked.asked and checked.verdict != "unknown":
-        st.caption(show.plain(text.UNCERTAIN(lang, asked=report.asked(checked, lang))))
+        more = text.NEEDS_REST if "model" in checked.asked else text.UNCERTAIN
+        st.caption(show.plain(more(lang, asked=report.asked(checked, lang))))
+    if basis := report.compared_with(checked, lang):
+        st.caption(show.plain(basis))
     if rows := report.rows(checked, lang):
         st.table(rows, border="horizontal")
     if rows := report.said(checked, lang):
