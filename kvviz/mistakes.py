@@ -318,6 +318,10 @@ def _windows_ignored(of: Reckoning, sizing: Sizing) -> Reckoning | None:
     return _mapped(of, full)
 
 
+def _compression_ignored(of: Reckoning, sizing: Sizing) -> Reckoning | None:
+    return _mapped(of, lambda c: replace(c, ratio=1) if isinstance(c, CompressedAttention) and c.ratio > 1 else c)
+
+
 def _all_windowed(of: Reckoning, sizing: Sizing) -> Reckoning | None:
     limits = [cache.window_tokens for cache, _ in of.caches if isinstance(cache, SlidingWindow) and cache.limits]
     if not limits:
@@ -427,6 +431,13 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         name=text.ALL_WINDOWED,
         why=text.ALL_WINDOWED_WHY,
         make=_all_windowed,
+    ),
+    Mistake(
+        code="compression-ignored",
+        about="windows",
+        name=text.NOT_COMPRESSED,
+        why=text.NOT_COMPRESSED_WHY,
+        make=_compression_ignored,
     ),
     Mistake(code="all-layers", about="layers", name=text.ALL_LAYERS, why=text.ALL_LAYERS_WHY, make=_all_layers),
     Mistake(code="textbook", about="layers", name=text.TEXTBOOK, why=text.TEXTBOOK_WHY, make=_textbook),

@@ -18,8 +18,6 @@ from kvviz.text import mistakes as mistaken
 from kvviz.text import sizing as labels
 from kvviz.ui import models, show, state
 
-SIZING: Final = "../../pages/sizing.py"
-"""As main.py sees it."""
 _BADGES: Final[dict[Badge, str]] = {"changed": "orange", "estimate": "blue", "default": "gray"}
 _FIRST: Final = (labels.MODEL, labels.ENGINE, labels.GPU, text.GPUS, labels.INPUT, labels.OUTPUT, labels.SEQUENCES)
 """Assumptions in the table even where they are as by default."""
