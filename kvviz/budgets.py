@@ -21,7 +21,7 @@ from kvviz.planning import Plan, batched_tokens, unit_bytes
 from kvviz.scenario import Scenario
 from kvviz.text import Message, engine
 from kvviz.text import planning as text
-from kvviz.weights import Split, of_fullest_rank
+from kvviz.weights import Shares, of_fullest_rank
 
 _V0_SEQUENCES: Final = 256
 """``--max-num-seqs`` of vLLM's V0 engine where it is not given."""
@@ -133,7 +133,7 @@ def _on_one_gpu(weights: Estimate, architecture: Architecture, scenario: Scenari
     return of_fullest_rank(weights, architecture, _split(architecture, scenario, plan))
 
 
-def _split(architecture: Architecture, scenario: Scenario, plan: Plan) -> Split:
+def _split(architecture: Architecture, scenario: Scenario, plan: Plan) -> Shares:
     match plan:
         case VllmPlan():
             stages = tuple(range(s.first_layer, s.first_layer + s.layers) for s in plan.stages)
@@ -141,20 +141,20 @@ def _split(architecture: Architecture, scenario: Scenario, plan: Plan) -> Split:
             gpus = plan.gpus
             if scenario.attention_dp == "on":  # --enable-expert-parallel over the engines side by side
                 experts, gpus = scenario.gpus // plan.pp, scenario.gpus
-            return Split(gpus=gpus, stages=stages, attention=plan.tp, experts=experts, rest=plan.tp)
+            return Shares(gpus=gpus, stages=stages, attention=plan.tp, experts=experts, rest=plan.tp)
         case SglangPlan():
             stages = pipeline(architecture, plan.pp, remainder="last")
             attention = plan.tp // plan.dp_attention
-            return Split(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
+            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
         case TensorRtLlmPlan():
             stages = _equal_stages(architecture, plan.pp)
             attention = 1 if plan.attention_dp else plan.tp
-            return Split(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
+            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
         case LlamaCppPlan():
-            return Split(gpus=plan.gpus, stages=_equal_stages(architecture, plan.gpus), attention=1, experts=1, rest=1)
+            return Shares(gpus=plan.gpus, stages=_equal_stages(architecture, plan.gpus), attention=1, experts=1, rest=1)
         case TransformersPlan():
             stages = _equal_stages(architecture, plan.pp)
-            return Split(gpus=plan.gpus, stages=stages, attention=plan.tp, experts=plan.tp, rest=plan.tp)
+            return Shares(gpus=plan.gpus, stages=stages, attention=plan.tp, experts=plan.tp, rest=plan.tp)
         case _:
             assert_never(plan)
 

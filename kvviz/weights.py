@@ -124,7 +124,7 @@ def _converted(parameters: Parameters, weight_dtype: str) -> tuple[Fraction, Tex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class Shares:
     """Over how many GPUs each part of a layer's weights is shared out, and which layers lie together."""
 
     gpus: int
@@ -137,7 +137,7 @@ class Split:
     """All else: MLPs, shared experts, what mixes states."""
 
 
-def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Split) -> Estimate:
+def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares) -> Estimate:
     """What the fullest GPU keeps of the weights of the whole model.
 
     Experts and attention are counted from the config where it has the common fields, embeddings and head as one

@@ -88,6 +88,7 @@ if sizing is not None and not embedded:
     if what_if.open:
         with what_if:
             show.what_if(answered.levers, lang)
+            show.splits(sizing, lang)
     if launch.open:
         with launch:
             show.launch_command(sizing, lang)

@@ -18,19 +18,24 @@ from kvviz.devices import devices
 from kvviz.launch import launch
 from kvviz.levers import Lever, fixes, speed_floor
 from kvviz.qr import qr_svg
+from kvviz.resolve import resolve
 from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
+from kvviz.splits import Split
+from kvviz.splits import splits as ways_to_split
 from kvviz.text import Lang
 from kvviz.text import advice as pitfalls
 from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
-from kvviz.ui import browser, state
+from kvviz.text import splits as splits_text
+from kvviz.ui import browser, models, state
 from kvviz.ui.answer import Answer
 from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
+MOST_SPLITS = 12
 GRAVE = frozenset({"context-beyond-model", "revision-differs", "more-than-max-num-seqs"})
 """Notes that stand right under the sentence, because it would mislead without them."""
 ELSEWHERE = frozenset({"max-tokens-beyond-model", "startup-fails", "weights-do-not-fit", "no-room-for-cache"})
@@ -162,6 +167,44 @@ def what_if(possible: tuple[Lever, ...], lang: Lang) -> None:
         ],
         border="horizontal",
     )
+
+
+def splits(sizing: Sizing, lang: Lang) -> None:
+    """For several GPUs: every way to share the model out over them, what holds most first; one press takes one over."""
+    if sizing.scenario.gpus == 1:
+        return
+    weights = resolve(sizing.scenario, given=models.given(sizing.scenario)).weights
+    ways = ways_to_split(sizing, weights=weights)
+    if len(ways) < 2:
+        return
+    st.markdown(f"**{splits_text.TITLE(lang, gpus=format_count(sizing.scenario.gpus))}**")
+    now = next((way.label(lang) for way in ways if way.sizing == sizing), None)
+    now = now or next((way.label(lang) for way in ways if way.sizing.plan == sizing.plan), None)
+    st.table([_split_row(way, lang, now) for way in ways[:MOST_SPLITS]], border="horizontal")
+    if len(ways) > MOST_SPLITS:
+        st.caption(splits_text.MORE(lang, count=len(ways) - MOST_SPLITS))
+    st.caption(splits_text.COST(lang))
+    better = [way for way in ways if way.label(lang) != now and way.sizing.starts][:3]
+    with st.container(horizontal=True):
+        for number, way in enumerate(better):
+            label = splits_text.USE(lang, split=way.label(lang), fit=_cell(way.sizing.max_sequences_counted))
+            st.button(label, key=f"split_{number}", on_click=state.apply, args=(way.scenario,))
+
+
+def _split_row(way: Split, lang: Lang, now: str | None) -> dict[str, str]:
+    label, answered = way.label(lang), way.sizing
+    at_once = _cell(answered.max_sequences_counted)
+    if answered.starts is False:
+        at_once = splits_text.DOES_NOT_START(lang)
+    return {
+        splits_text.SPLIT(lang): splits_text.THIS_ONE(lang, split=label) if label == now else label,
+        splits_text.AT_ONCE(lang): at_once,
+        splits_text.PER_GPU(lang): format_bytes(answered.request_bytes or 0),
+        splits_text.COPIES(lang): (
+            splits_text.TIMES(lang, copies=way.copies) if way.copies > 1 else splits_text.NO_COPIES(lang)
+        ),
+        splits_text.WEIGHTS(lang): format_bytes(answered.budget.weights.value_bytes) if answered.budget else "–",
+    }
 
 
 def launch_command(sizing: Sizing, lang: Lang) -> None:
