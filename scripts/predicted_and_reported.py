@@ -152,6 +152,9 @@ def section() -> str:
         " where a figure is a difference of free memory, or of another GPU. *Rule* is what the engine did besides"
         " keeping every layer at full length; `kvviz check-log` finds it by itself.",
         "",
+        "Memory is printed rounded, which leaves a pool a few numbers of blocks; the one next to the report is taken. A"
+        " concurrency is often computed from the printed tokens, which tells nothing of a model with equal layers.",
+        "",
         f"† {inferred} rows rest on a setting that the report does not state and that was chosen because it reproduces"
         " the figure: they test arithmetic and prove nothing.",
         "",

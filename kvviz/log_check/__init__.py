@@ -59,6 +59,8 @@ _DRAFT_TOKENS: Final = (1, 2, 3, 4)
 _TP: Final = (2, 4, 8, 16)
 _STEP_TOKENS: Final = (2_048, 16_384)
 _UBATCH: Final = (256, 1_024, 2_048, 4_096)
+_TYPES: Final = {"fp8": "fp8_cache", "fp32": "f32_cache"}
+"""Rules by the cache type that they are about."""
 _GGML: Final = ("q8_0", "q4_0", "q5_1", "q5_0", "q4_1", "bf16")
 
 _OF_MODEL: Final = (
@@ -143,8 +145,8 @@ def check(
                 best, best_score, assumed = tried, score, dict(assumptions)
                 changes = {**causes, **assumptions}
                 found = tuple(rule for rule in tried.rules if rule not in base.rules)
-                if causes.get("kv_dtype") == "fp8":
-                    found = (*found, "fp8_cache")
+                if (rule := _TYPES.get(causes.get("kv_dtype", ""))) and rule not in found:
+                    found = (*found, rule)
             if best_score[0] == best_score[1]:
                 break
     figures = _compared(log, {**best.figures, **budget}, plain)
@@ -322,10 +324,6 @@ def _causes(log: EngineLog, architecture: Architecture, settings: Settings, enco
     if layers.has(architecture, LatentAttention):
         kept = ("latent", "latent+values", "expanded") if _is_llama(log) else ("latent", "expanded")
         found += [{"latent": latent} for latent in kept if latent != settings.latent]
-    if log.element is None and log.element_k is None:
-        found += [{"kv_dtype": "fp32"}] if _is_llama(log) else [{"kv_dtype": "fp8"}]
-        if log.engine == "vllm":
-            found.append({"kv_dtype": "fp32"})
     if log.engine == "vllm":
         if settings.tp * settings.pp > 1:
             found.append({"smallest_rank": True})
@@ -333,6 +331,10 @@ def _causes(log: EngineLog, architecture: Architecture, settings: Settings, enco
             found.append({"stages_added": True})
         if encoder_layers and layers.has(architecture, FullAttention):
             found.append({"depth": encoder_layers})
+    if log.element is None and log.element_k is None:
+        found += [{"kv_dtype": "fp32"}] if _is_llama(log) else [{"kv_dtype": "fp8"}]
+        if log.engine == "vllm":
+            found.append({"kv_dtype": "fp32"})
     return found
 
 
