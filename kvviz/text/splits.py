@@ -20,4 +20,4 @@ COST = Text(
     "収まる件数の順です。速度は別の問題で、1 エンジンの GPU が少ないほど 1 トークンに時間がかかり、"
     "パイプラインのステージには待ちが生じ、複数のエンジンにはリクエストの振り分けが必要です。",
 )
-MORE = Text("{count} more ways hold less.", "ほかの {count} 通りは、収まる数がこれより少なくなります。")
+MORE = Text("{count} more ways hold no more than these.", "ほかの {count} 通りで収まる数は、これらを超えません。")

@@ -35,7 +35,7 @@ from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
-MOST_SPLITS = 12
+MOST_SPLITS = 8
 GRAVE = frozenset({"context-beyond-model", "revision-differs", "more-than-max-num-seqs"})
 """Notes that stand right under the sentence, because it would mislead without them."""
 ELSEWHERE = frozenset({"max-tokens-beyond-model", "startup-fails", "weights-do-not-fit", "no-room-for-cache"})
@@ -180,9 +180,10 @@ def splits(sizing: Sizing, lang: Lang) -> None:
     st.markdown(f"**{splits_text.TITLE(lang, gpus=format_count(sizing.scenario.gpus))}**")
     now = next((way.label(lang) for way in ways if way.sizing == sizing), None)
     now = now or next((way.label(lang) for way in ways if way.sizing.plan == sizing.plan), None)
-    st.table([_split_row(way, lang, now) for way in ways[:MOST_SPLITS]], border="horizontal")
-    if len(ways) > MOST_SPLITS:
-        st.caption(splits_text.MORE(lang, count=len(ways) - MOST_SPLITS))
+    shown = [way for number, way in enumerate(ways) if number < MOST_SPLITS or way.label(lang) == now]
+    st.table([_split_row(way, lang, now) for way in shown], border="horizontal")
+    if len(ways) > len(shown):
+        st.caption(splits_text.MORE(lang, count=len(ways) - len(shown)))
     st.caption(splits_text.COST(lang))
     better = [way for way in ways if way.label(lang) != now and way.sizing.starts][:3]
     with st.container(horizontal=True):
