@@ -77,10 +77,11 @@ def asked(of: Check, lang: Lang) -> str:
     return _list((text.ASKED[name](lang) for name in of.asked), lang)
 
 
-def rows(of: Check, lang: Lang) -> list[dict[str, str]]:
-    """Predicted beside reported; what the causes changed has a column of its own."""
-    changed = bool(of.found)
-    return [_row(f, lang, changed=changed) for f in of.figures if f.telling or not f.agrees]
+def rows(of: Check, lang: Lang, *, narrow: bool = False) -> list[dict[str, str]]:
+    """Predicted beside reported; what the causes changed has a column of its own. ``narrow``: for a phone."""
+    table = [_row(f, lang, changed=bool(of.found)) for f in of.figures if f.telling or not f.agrees]
+    left_out = text.ROUNDING(lang) if narrow else ""
+    return [{name: cell for name, cell in row.items() if name != left_out} for row in table]
 
 
 def said(of: Check, lang: Lang) -> list[dict[str, str]]:
@@ -103,7 +104,7 @@ def shown(name: str, value: object) -> str:
         return format_bytes(round(value))
     if value == int(value) or value >= _LARGE:
         return format_count(round(value))
-    return f"{value:.2f}" if value >= 1 else f"{value:.2g}"
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 def _row(figure: Figure, lang: Lang, *, changed: bool) -> dict[str, str]:

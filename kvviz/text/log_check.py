@@ -8,7 +8,7 @@ NOTHING_TO_PREDICT = Text(
 )
 TYPE_UNKNOWN = Text(
     en="The log names a cache type that kvviz has no size for; choose one of {choices}.",
-    ja="ログのキャッシュの型の大きさが不明です。次から選んでください: {choices}",
+    ja="ログのキャッシュの型の大きさが不明です。{choices} から選んでください。",
 )
 
 ASKED = {
@@ -140,7 +140,7 @@ AGREES_IF = Text(
     ja="{assumed}とすれば、{engine} の報告は、出力された桁まで予測どおりです（照合した値: {count} 個）。",
 )
 EXPLAINED = Text(
-    en="{engine} reported something else than is predicted from the log, and this explains every figure:",
+    en="{engine} reported something else than is predicted from the log, and this explains every figure.",
     ja="{engine} の報告はログからの予測と異なりますが、次のことですべての値を説明できます。",
 )
 DIFFERS = Text(

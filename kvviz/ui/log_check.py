@@ -15,7 +15,7 @@ from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, parse_value
 from kvviz.text import Lang
 from kvviz.text import log_check as text
-from kvviz.ui import models, show
+from kvviz.ui import browser, models, show
 
 _EXAMPLES: Final = Path(catalogue.__file__).parent / "data" / "example_logs"
 EXAMPLES: Final = {
@@ -33,7 +33,8 @@ def entered(lang: Lang) -> str:
     with st.container(horizontal=True):
         for engine in EXAMPLES:
             st.button(text.EXAMPLE(lang, engine=engine), key=f"try_{engine}", on_click=_example, args=(engine,))
-        st.button(text.CLEAR(lang), key="log_clear", icon=":material/delete:", type="tertiary", on_click=_clear)
+        if st.session_state.get("log_text"):
+            st.button(text.CLEAR(lang), key="log_clear", icon=":material/delete:", type="tertiary", on_click=_clear)
     pasted = st.session_state.get("log_text")
     for engine, (_, source) in EXAMPLES.items():
         if pasted and pasted == _read(engine):
@@ -167,7 +168,7 @@ def answer(checked: Check, lang: Lang) -> None:
         st.caption(show.plain(more(lang, asked=report.asked(checked, lang))))
     if basis := report.compared_with(checked, lang):
         st.caption(show.plain(basis))
-    if rows := report.rows(checked, lang):
+    if rows := report.rows(checked, lang, narrow=browser.is_phone()):
         st.table(rows, border="horizontal")
     if rows := report.said(checked, lang):
         with st.expander(text.SAID(lang), key="log_said", expanded=not checked.figures):
