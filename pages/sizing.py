@@ -8,7 +8,7 @@ from kvviz.charts.growth import growth_alt, growth_figure, growth_rows
 from kvviz.charts.layers import layer_rows, layer_strip_svg
 from kvviz.charts.ledger import ledger_alt, ledger_figure, ledger_rows
 from kvviz.text import sizing as text
-from kvviz.ui import browser, controls, show, state
+from kvviz.ui import browser, controls, editor, show, state
 from kvviz.ui.answer import answer
 
 lang = state.lang()
@@ -39,6 +39,8 @@ with top:
     show.out_of_sight(answered, lang, everything=phone or embedded)
     if answered.problem is not None:
         show.lines(answered.problem.lines(lang))
+    if not embedded:
+        editor.layers(sizing, lang)
 
 if sizing is not None and not embedded:
     with top:

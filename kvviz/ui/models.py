@@ -12,7 +12,7 @@ import streamlit as st
 from kvviz import catalogue
 from kvviz.catalogue import Loaded
 from kvviz.core.architecture import read_config
-from kvviz.core.errors import KvvizError
+from kvviz.core.errors import KvvizError, UnknownArchitectureError
 from kvviz.hub import HubError, HubModel, ModelReference, fetch_config, parse_model_reference, search
 from kvviz.resolve import Given
 from kvviz.scenario import Scenario
@@ -78,10 +78,15 @@ def ask_hub(typed: str, *, token: str | None = None) -> str | None:
             return None
         reference = parse_model_reference(typed)
         found = _public(reference) if token is None else _private(reference, token)
-        read_config(found.config, name=found.repo_id)
+        try:
+            read_config(found.config, name=found.repo_id)
+        except UnknownArchitectureError:
+            st.session_state["unknown"] = (found.repo_id, found.config)
+            raise
     except KvvizError as error:
         st.session_state["model_problem"] = (typed, error)
         return None
+    st.session_state.pop("unknown", None)
     st.session_state["hub"] = {**_fetched(), found.repo_id: found}
     return found.repo_id
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
-from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.errors import KvvizError, ScenarioError, UnknownArchitectureError
 from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.resolve import resolve
 from kvviz.scenario import (
@@ -198,6 +198,7 @@ def use_pasted_config() -> None:
         st.session_state["paste_problem"] = (text.PASTE_EMPTY(lang()),)
         return
     name = (st.session_state.get("paste_name") or "").strip()
+    config: dict[str, object] = {}
     try:
         config = parse_config(pasted)
         architecture = read_config(config, name=name)
@@ -207,7 +208,10 @@ def use_pasted_config() -> None:
         scenario = st.session_state["valid"].with_changes(model=name, config=packed, revision="")
     except KvvizError as error:
         st.session_state["paste_problem"] = error.lines(lang())
+        if isinstance(error, UnknownArchitectureError):
+            st.session_state["unknown"] = (name or text.PASTED_NAME(lang()), config)
         return
+    st.session_state.pop("unknown", None)
     st.session_state["pasted"][name] = packed
     st.session_state["pastes"] = st.session_state.get("pastes", 0) + 1  # another popover, which is closed
     put(scenario.with_changes(**dict.fromkeys(MEASURED_FIELDS)))

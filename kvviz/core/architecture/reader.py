@@ -115,6 +115,21 @@ def read_config(config: Json, *, name: str = "") -> Architecture:
     return _read(config, name)[0]
 
 
+def understood(config: Json) -> Architecture | None:
+    """What the common fields of an architecture say that there are no rules for; None where they do not say enough.
+
+    It is read as a plain decoder, so it may be wrong: what a person starts from, never an answer.
+    """
+    if not isinstance(config, dict):
+        return None
+    found = _text_part(Fields(data=config))
+    plain = {**found.data, "model_type": "llama", "architectures": []}
+    try:
+        return read_config(plain)
+    except ConfigError:
+        return None
+
+
 def used_fields(config: Json) -> dict[str, Json]:
     """``config`` reduced to the fields that were read: it reads the same, and is small enough for a link."""
     _, root = _read(config, "")
