@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import kvviz
 from kvviz import catalogue
@@ -20,12 +20,10 @@ from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
 from kvviz.core.units import format_bytes, format_count, format_exact
-from kvviz.engine_log import MAX_CHARACTERS, read_log
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.export import all_notes, sizing_json
 from kvviz.links import pack_config
-from kvviz.log_check import Check, Model, as_json, check, decode, model_of, named_in, read_model, report
 from kvviz.planning import engine_name
 from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_total_tokens, parse_value, shown
@@ -34,6 +32,9 @@ from kvviz.text import LANGUAGES, Lang, Message, Text
 from kvviz.text import catalogue as catalogue_text
 from kvviz.text import cli as text
 from kvviz.text import log_check as log_text
+
+if TYPE_CHECKING:
+    from kvviz.log_check import Check
 
 MISMATCH: Final = 1
 BAD_INPUT: Final = 2
@@ -174,8 +175,17 @@ def _models(query: str, options: argparse.Namespace, lang: Lang) -> None:
 
 def _check_log(options: argparse.Namespace, lang: Lang) -> int:
     """0 where the log agrees or cannot be judged, 1 where it is not what is predicted from it."""
-    log = read_log(_log_text(options.file))
-    model = _log_model(options.model) if options.model else named_in(log)
+    # Here: the other commands start sooner without the shapes of a hundred log lines.
+    from kvviz.engine_log import MAX_CHARACTERS, read_log
+    from kvviz.log_check import as_json, check, decode, model_of, named_in, read_model
+
+    log = read_log(decode(_log_bytes(options.file, 4 * MAX_CHARACTERS + 1)))  # a character has up to four bytes
+    if not options.model:
+        model = named_in(log)
+    elif options.model != _STDIN and _is_path(options.model):
+        model = read_model(Path(options.model).expanduser())
+    else:
+        model = model_of(_load_path(_STDIN) if options.model == _STDIN else catalogue.load(options.model))
     # Read as Sizing reads them; llama.cpp's context is its length.
     fields = {"tp": "tp", "kv_dtype": "kv_dtype", "n_ctx": "max_model_len"}
     written = {name: parse_value(field, value) for name, field in fields.items() if (value := getattr(options, name))}
@@ -188,30 +198,23 @@ def _check_log(options: argparse.Namespace, lang: Lang) -> int:
     return MISMATCH if checked.verdict in ("differs", "explained") else 0
 
 
-def _log_text(file: str) -> str:
+def _log_bytes(file: str, most: int) -> bytes:
     """The log, cut after what can be read at most: the reader says that it is too long."""
-    most = 4 * MAX_CHARACTERS + 1  # bytes of a character
     try:
         if file != _STDIN:
             with Path(file).open("rb") as opened:
-                raw = opened.read(most)
-        elif sys.stdin is None:
+                return opened.read(most)
+        if sys.stdin is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        else:
-            raw = sys.stdin.buffer.read(most)
+        return sys.stdin.buffer.read(most)
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         why = getattr(error, "strerror", None) or type(error).__name__
         raise KvvizError(Message(text.LOG_UNREADABLE, {"file": shown(file), "why": why}), code="no-file") from None
-    return decode(raw)
 
 
-def _log_model(model: str) -> Model:
-    if not _is_path(model):
-        return model_of(catalogue.load(model))
-    return model_of(_load_path(model)) if model == _STDIN else read_model(Path(model).expanduser())
+def _log_report(checked: "Check", lang: Lang) -> Iterator[str]:
+    from kvviz.log_check import report
 
-
-def _log_report(checked: Check, lang: Lang) -> Iterator[str]:
     yield report.headline(checked, lang)
     yield from (f"- {cause}" for cause in report.causes(checked, lang))
     if checked.asked and checked.verdict != "unknown":

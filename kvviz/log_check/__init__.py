@@ -56,7 +56,7 @@ _EXPANDED_BEFORE: Final = 5_300
 _OTHER_KERNELS: Final = "l40s"
 """A GPU whose kernels leave no states behind at block boundaries."""
 _DRAFT_TOKENS: Final = (1, 2, 3, 4)
-_TP: Final = (2, 4, 8, 16)
+_TP: Final = (2, 4, 8, 16, 32)
 _STEP_TOKENS: Final = (2_048, 16_384)
 _UBATCH: Final = (256, 1_024, 2_048, 4_096)
 _TYPES: Final = {"fp8": "fp8_cache", "fp32": "f32_cache"}
@@ -194,7 +194,7 @@ def settings_of(log: EngineLog, given: Change) -> Settings:
     said: dict[str, Any] = {
         "kv_dtype": _dtype(log.element_k or log.element) or _model_dtype(log),
         "v_dtype": _dtype(log.element_v) or "same",
-        "tp": log.tp or 1,
+        "tp": log.tp or log.dcp or 1,
         "pp": log.pp or 1,
         "dcp": log.dcp or 1,
         "dp": log.dp or 1,
@@ -313,7 +313,8 @@ def _assumptions(log: EngineLog, architecture: Architecture, settings: Settings,
     if log.engine == "tensorrt-llm" and log.block_tokens is None:
         found.append({"block_tokens": 64})
     if log.tp is None and "tp" not in given:
-        found += [{"tp": tp} for tp in _TP]
+        split: list[Change] = [{"tp": tp} for tp in _TP]
+        found += [*split, *({**tp, **other} for tp, other in product(split, found))]
     return found
 
 
@@ -325,7 +326,7 @@ def _causes(log: EngineLog, architecture: Architecture, settings: Settings, enco
         kept = ("latent", "latent+values", "expanded") if _is_llama(log) else ("latent", "expanded")
         found += [{"latent": latent} for latent in kept if latent != settings.latent]
     if log.engine == "vllm":
-        if settings.tp * settings.pp > 1:
+        if log.tp is None or settings.tp * settings.pp > 1:
             found.append({"smallest_rank": True})
         if settings.pp > 1:
             found.append({"stages_added": True})
@@ -333,8 +334,6 @@ def _causes(log: EngineLog, architecture: Architecture, settings: Settings, enco
             found.append({"depth": encoder_layers})
     if log.element is None and log.element_k is None:
         found += [{"kv_dtype": "fp32"}] if _is_llama(log) else [{"kv_dtype": "fp8"}]
-        if log.engine == "vllm":
-            found.append({"kv_dtype": "fp32"})
     return found
 
 

@@ -97,7 +97,7 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
     """The figures of one engine, or of several side by side."""
     plan = plan_of(architecture, settings)
     figures: dict[str, Expected] = {}
-    apart = _RANKS_APART if settings.smallest_rank else 0.0
+    apart = _RANKS_APART if _by_smallest(settings) else 0.0
     rate = bytes_per_token(plan)
     if rate is not None:
         figures["bytes_per_token"] = Expected(rate, _rate_tolerance(log, rate) + apart * rate)
@@ -108,6 +108,10 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
     _add_pool(figures, log, plan, settings, apart)
     _add_refusal(figures, log, plan, settings)
     return Prediction(figures=figures, rules=_rules(log, architecture, plan, settings, figures))
+
+
+def _by_smallest(settings: Settings) -> bool:
+    return settings.smallest_rank and settings.tp * settings.pp > 1
 
 
 def bytes_per_token(plan: VllmPlan) -> float | None:
@@ -226,7 +230,7 @@ def _rules(
         found.append("encoder_cache_allocated")
     if settings.stages_added:
         found.append("pp_whole_model_need")
-    if settings.smallest_rank:
+    if _by_smallest(settings):
         found.append("min_over_ranks")
     if "cpu_blocks" in figures and "gpu_blocks" not in figures:
         found.append("cpu_swap_blocks")
