@@ -159,6 +159,11 @@ class TestAsks:
         assert (answer.verdict, answer.assumed, answer.asked) == ("agrees", {"tp": 2}, ("tp",))
         assert check(log, model=twice, given={"tp": 2}).assumed == {}
 
+    def test_for_the_type_where_the_log_names_an_unknown_one(self) -> None:
+        log = EngineLog(engine="llama.cpp", form="newest names", element="turboquant", n_ctx=8_192, kv_bytes_total=GIB)
+        assert check(log, model=LLAMA_8B).asked == ("element",)
+        assert check(log, model=LLAMA_8B, given={"kv_dtype": "fp16"}).verdict == "agrees"
+
     def test_for_the_context(self) -> None:
         log = EngineLog(engine="ollama", form="allocation by device", kv_bytes_total=GIB)
         assert check(log, model=LLAMA_8B).asked == ("n_ctx",)

@@ -14,15 +14,13 @@ from typing import Any, Final
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, RecurrentState, SlidingWindow
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
-from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB
 from kvviz.engine_log import EngineLog
 from kvviz.engines.llama_cpp import DEFAULT_UBATCH_TOKENS
 from kvviz.log_check import layers, llama_cpp, sglang, tensorrt_llm, vllm
 from kvviz.log_check.known import Model, decode, encoder_model, model_of, named_in, read_model
 from kvviz.log_check.model import Check, Expected, Figure, Prediction, Settings, Verdict
-from kvviz.text import Message
-from kvviz.text import log_check as text
 
 __all__ = [
     "Check",
@@ -125,6 +123,8 @@ def check(
             verdict=of_budget if figures else "unknown",
             cause=("budget_only",) if figures else (),
         )
+    if _type_unknown(log) and "kv_dtype" not in (given or {}):
+        return replace(nothing, asked=("element",))
     if _is_llama(log) and log.kv_bytes_total is not None and settings.context_tokens is None:
         return replace(nothing, asked=("n_ctx",))
     base, known, settings = _first(log, known, settings)
@@ -237,12 +237,13 @@ def _of_llama(log: EngineLog) -> dict[str, Any]:
 
 
 def _dtype(name: str | None) -> str | None:
-    if name is None:
-        return None
-    known = ALIASES.get(name, name)
-    if known not in KV_DTYPES:
-        raise ScenarioError(Message(text.TYPE_UNKNOWN, {"choices": ", ".join(KV_DTYPES)}), field="kv_dtype")
-    return known
+    known = ALIASES.get(name or "", name)
+    return known if known in KV_DTYPES else None
+
+
+def _type_unknown(log: EngineLog) -> bool:
+    """Whether the log names a cache type that nobody here has a size for."""
+    return any(name and _dtype(name) is None for name in (log.element, log.element_k, log.element_v))
 
 
 def _model_dtype(log: EngineLog) -> str:

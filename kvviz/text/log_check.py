@@ -6,11 +6,6 @@ NOTHING_TO_PREDICT = Text(
     en="There is no rule for this engine's cache of such a model.",
     ja="このモデルのキャッシュについて、このエンジンの規則がありません。",
 )
-TYPE_UNKNOWN = Text(
-    en="The log names a cache type that kvviz has no size for; choose one of {choices}.",
-    ja="ログのキャッシュの型の大きさが不明です。{choices} から選んでください。",
-)
-
 ASKED = {
     "model": Text(en="the model (its config.json)", ja="モデル（config.json）"),
     "tp": Text(en="the tensor-parallel size", ja="テンソル並列数"),

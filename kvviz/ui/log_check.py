@@ -9,7 +9,8 @@ from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
-from kvviz.log_check import Check, Model, decode, encoder_model, model_of, report
+from kvviz.engine_log import EngineLog
+from kvviz.log_check import Check, Model, check, decode, encoder_model, model_of, report
 from kvviz.log_check.measured import scenario_of
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, parse_value
@@ -61,6 +62,14 @@ def _clear() -> None:
     st.session_state["log_uploads"] = st.session_state.get("log_uploads", 0) + 1  # an empty uploader
     for key in _KEYS:
         st.session_state.pop(key, None)
+
+
+def asked(log: EngineLog, of: Model | None) -> tuple[str, ...]:
+    """What must be asked for; where these settings cannot be, the ones that can be given otherwise."""
+    try:
+        return check(log, model=of).asked
+    except KvvizError:
+        return ("tp", "element")
 
 
 def model(lang: Lang) -> Model | None:
