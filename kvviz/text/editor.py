@@ -17,6 +17,7 @@ NOTHING_UNDERSTOOD = Text(
     "Nothing could be taken from the file: the row below is only an example.",
     "ファイルから読み取れた値はありません。次の行は例です。",
 )
+UNTIL_THEN = Text("Until they are used, the answer is for {model}.", "使うまでは、{model} の結果を表示します。")
 ADD = Text("Add a row", "行を追加")
 REMOVE = Text("Remove row {row}", "行 {row} を削除")
 USE = Text("Use these layers", "このレイヤーを使う")
@@ -34,7 +35,7 @@ FIELDS: Final[Mapping[str, Text]] = {
     "heads": Text("Heads", "ヘッド数"),
     "key_dim": Text("Key size", "K の次元"),
     "value_dim": Text("Value size", "V の次元"),
-    "window_tokens": Text("Window (tokens)", "ウィンドウ（トークン）"),
+    "window_tokens": Text("Window", "ウィンドウ"),
     "latent_dim": Text("Latent size", "潜在ベクトルの次元"),
     "rope_dim": Text("Rotary size", "RoPE の次元"),
 }

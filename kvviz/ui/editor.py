@@ -1,6 +1,7 @@
 """The layer editor: rows of "count x kind with its sizes" for an architecture that no reader knows."""
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -17,7 +18,7 @@ from kvviz.core.architecture import (
     understood,
 )
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
-from kvviz.links import pack_config
+from kvviz.links import pack_config, unpack_config
 from kvviz.scenario import parse_tokens
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message
@@ -39,16 +40,22 @@ def layers(sizing: Sizing | None, lang: Lang) -> None:
     entered = sizing is not None and sizing.architecture.model_type == ENTERED_TYPE
     if unknown is not None:
         name, config = unknown
-        _begin(unknown, name, understood(config))
+        like = understood(config)
+        _begin(unknown, name, like, (_EXAMPLE,) if like is None else rows_of(like))
         title = text.DESCRIBE(lang, name=show.plain(name))
     elif entered and sizing is not None:
-        _begin(sizing.scenario.config, sizing.scenario.model, sizing.architecture)
+        carried = sizing.scenario.config
+        listed = unpack_config(carried)["layers"] if carried else []
+        rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+        _begin(carried, sizing.scenario.model, sizing.architecture, rows or rows_of(sizing.architecture))
         title = text.CHANGE(lang)
     else:
         return
     with st.expander(title, expanded=unknown is not None, icon=":material/layers:", key="layer_editor"):
         if unknown is not None:
             st.caption((text.UNDERSTOOD if st.session_state["layers_like"] else text.NOTHING_UNDERSTOOD)(lang))
+            if sizing is not None:
+                st.caption(text.UNTIL_THEN(lang, model=show.plain(sizing.scenario.model)))
         for number in range(len(st.session_state["layer_rows"])):
             _row(number, lang)
         if problem := st.session_state.get("layers_problem"):
@@ -58,12 +65,11 @@ def layers(sizing: Sizing | None, lang: Lang) -> None:
             st.button(text.USE(lang), type="primary", on_click=_use)
 
 
-def _begin(of: object, name: str, like: Architecture | None) -> None:
+def _begin(of: object, name: str, like: Architecture | None, rows: Sequence[Mapping[str, object]]) -> None:
     """Fill the rows once for each thing they are about."""
     session = st.session_state
     if session.get("layers_of") == of:
         return
-    rows = rows_of(like) if like is not None else (_EXAMPLE,)
     session["layers_of"], session["layers_like"], session["layers_name"] = of, like, name
     session["layers_problem"] = None
     _put([{field: _shown(value) for field, value in row.items()} for row in rows])

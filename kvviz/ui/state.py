@@ -138,6 +138,7 @@ def model_chosen() -> None:
         if meant is None:
             return
         st.session_state["model"] = meant
+    st.session_state.pop("unknown", None)
     _forget_measured()
 
 

@@ -4,8 +4,8 @@ For an architecture that no reader here knows, or that does not exist yet. It is
 command line and every page take it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Final
 
 from kvviz.core.architecture.fields import MAX_LAYERS, MAX_TOKENS, Fields, Json
@@ -102,10 +102,10 @@ def entered_config(rows: Sequence[Row], *, like: Architecture | None = None) -> 
 
 
 def rows_of(architecture: Architecture) -> tuple[Row, ...]:
-    """An architecture's layers as rows, alike ones in a row together; the first cache of a layer stands for it."""
-    return tuple({"count": len(list(alike)), **_row(layer)} for layer, alike in groupby(architecture.layers))[
-        :MOST_ROWS
-    ]
+    """An architecture's layers as rows, alike ones together wherever they lie; the first cache of a layer stands for
+    it."""
+    counts = Counter(tuple(_row(layer).items()) for layer in architecture.layers)
+    return tuple({"count": count, **dict(row)} for row, count in counts.items())[:MOST_ROWS]
 
 
 def _row(layer: Layer) -> dict[str, Json]:
