@@ -79,7 +79,10 @@ ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "unified": ("llama.cpp",),
 }
 """Settings that not every engine has, and those that have them."""
-WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4")
+WEIGHT_DTYPES: Final = (
+    *("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4"),
+    *("q8_0", "q6_k", "q5_k_m", "q4_k_m"),
+)
 """``kvviz.weights`` knows them; a test holds the two together."""
 MORE_SETTINGS: Final = (
     "engine",

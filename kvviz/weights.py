@@ -32,6 +32,8 @@ class WeightDtype:
     """Bytes a weight takes, its share of block scales included. Scales per matrix or row, under 0.1 %, are left out."""
     everything: bool = False
     """True: embeddings, norms and head are in this type too; else they stay at 16 bits."""
+    gguf: bool = False
+    """A type of llama.cpp's files."""
 
 
 _DTYPES: Final = {
@@ -46,6 +48,12 @@ _DTYPES: Final = {
     "nvfp4": WeightDtype(value_bytes=Fraction(1, 2) + Fraction(1, 16)),
     # 32 weights share a scale byte.
     "mxfp4": WeightDtype(value_bytes=Fraction(1, 2) + Fraction(1, 32)),
+    # 32 weights share a 16-bit scale; the others mix types: bits a weight of Llama 3.1 8B (llama.cpp
+    # tools/quantize/README.md).
+    "q8_0": WeightDtype(value_bytes=Fraction(34, 32), everything=True, gguf=True),
+    "q6_k": WeightDtype(value_bytes=Fraction("6.5633") / 8, everything=True, gguf=True),
+    "q5_k_m": WeightDtype(value_bytes=Fraction("5.7036") / 8, everything=True, gguf=True),
+    "q4_k_m": WeightDtype(value_bytes=Fraction("4.8944") / 8, everything=True, gguf=True),
 }
 WEIGHT_DTYPES: Final[tuple[str, ...]] = (AUTO, *_DTYPES)
 """``auto``: as the checkpoint is published. The others are a what-if."""
@@ -114,6 +122,10 @@ def what_if(parameters: Parameters, weight_dtype: str) -> Estimate | None:
 def _converted(parameters: Parameters, weight_dtype: str) -> tuple[Fraction, Text | Message, Basis] | None:
     """Bytes, in words, and how sure; None where the linear layers are not known."""
     to = _DTYPES[weight_dtype]
+    if to.gguf:
+        bits = f"{float(to.value_bytes * 8):.4g}"
+        layout_of = Message(text.GGUF, {"dtype": weight_dtype.upper(), "bits": bits})
+        return parameters.total * to.value_bytes, layout_of, "assumed"
     if to.everything:
         layout = text.AT_32_BIT if weight_dtype == "fp32" else text.AT_16_BIT
         return parameters.total * to.value_bytes, layout, "assumed" if parameters.quantised else "exact"
@@ -198,11 +210,12 @@ def _parts(weights: Estimate, architecture: Architecture) -> _Parts | None:
     experts = mixture.parameters * len(mixture.layers) if mixture else 0
     if experts + sum(attention) > known.linear:
         return None
-    expert_rate, rate = _rates(known, experts)
-    table = Fraction(2 * (architecture.vocab_size or 0) * hidden)
-    tables = 1
-    if table:
-        tables = max(1, min(2, round(Fraction(2 * (known.total - known.linear)) / table)))
+    average = Fraction(weights.value_bytes, known.total)
+    expert_rate, rate = _rates(known, experts) if known.packed else (average, average)
+    values = (architecture.vocab_size or 0) * hidden
+    # Embeddings stay at 16 bits where only linear layers are quantised.
+    table = values * (Fraction(2) if known.packed else rate)
+    tables = max(1, min(2, round((known.total - known.linear) / values))) if values else 1
     parts = _Parts(
         attention=tuple(count * rate for count in attention),
         copied=tuple(copied * rate for _, copied in counted),
@@ -217,8 +230,6 @@ def _parts(weights: Estimate, architecture: Architecture) -> _Parts | None:
 
 def _rates(known: Parameters, experts: int) -> tuple[Fraction, Fraction]:
     """Bytes a weight of an expert takes, and one of attention. Experts are quantised first, and often alone."""
-    if not known.packed:
-        return Fraction(2), Fraction(2)
     of_experts = min((p for p in known.packed if p[0] >= experts), default=None)
     count, size = sum(p[0] for p in known.packed), sum(p[1] for p in known.packed)
     expert_rate = Fraction(*reversed(of_experts)) if of_experts else Fraction(size, count)

@@ -235,7 +235,7 @@ def test_what_is_not_known_is_none(model: str) -> None:
 
 def test_an_unknown_type_names_those_there_are() -> None:
     with pytest.raises(ScenarioError, match="auto, bf16, fp16, fp32, fp8") as caught:
-        weights("Qwen/Qwen3-32B", weight_dtype="q4_k_m", dtype="bf16")
+        weights("Qwen/Qwen3-32B", weight_dtype="q2_k", dtype="bf16")
     assert caught.value.field == "weight_dtype"
 
 
@@ -520,3 +520,14 @@ def test_states_that_v0_kept_apart_come_off_the_budget() -> None:
     assert sizing.plan.state_slot_bytes > 0
     assert sizing.budget.non_torch.value_bytes > 256 * sizing.plan.state_slot_bytes
     assert "256 requests" in sizing.budget.non_torch.source("en")
+
+
+@pytest.mark.parametrize(("dtype", "gib"), [("q8_0", 7.95), ("q6_k", 6.14), ("q5_k_m", 5.33), ("q4_k_m", 4.58)])
+def test_gguf_files_of_llama_3_1_8b(dtype: str, gib: float) -> None:
+    """Sizes that llama.cpp's tools/quantize/README.md lists."""
+    estimate = weights("meta-llama/Llama-3.1-8B-Instruct", weight_dtype=dtype, dtype="bf16")
+    assert estimate is not None
+    assert estimate.value_bytes / GIB == pytest.approx(gib, abs=0.01)
+    assert estimate.basis == "assumed"
+    shared_out = rank("meta-llama/Llama-3.1-8B-Instruct", weight_dtype=dtype, gpus=2, engine="vllm")
+    assert shared_out == pytest.approx(estimate.value_bytes / 2, abs=1)

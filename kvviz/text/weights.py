@@ -37,6 +37,10 @@ WHAT_IF = Text(
     en="if the linear layers were {dtype} with its scales and the rest 16-bit",
     ja="線形層を {dtype}（スケールを含む）、残りを 16 ビットとした場合",
 )
+GGUF = Text(
+    en="if it were a GGUF file of type {dtype}, {bits} bits each as in that of Llama 3.1 8B",
+    ja="GGUF ファイルの {dtype} とした場合（Llama 3.1 8B と同じ各 {bits} ビット）",
+)
 TYPED = Text(en="As you entered it.", ja="入力された値です。")
 
 UNKNOWN_DTYPE = Text(
