@@ -29,16 +29,16 @@ GPU = Text(
     ja="gpu: h100-80gb のような GPU の ID を指定するか、GPU なしの場合は空にしてください（入力値：「{shown}」）。",
 )
 REVISION = Text(
-    en="revision: give a revision of up to {limit} letters, digits and . _ : -, not “{shown}”.",
-    ja="revision: {limit} 文字以内のリビジョン（英数字と . _ : -）を指定してください（入力値：「{shown}」）。",
+    en="revision: give a revision of up to {limit} letters, digits and . _ : / + -, not “{shown}”.",
+    ja="revision: {limit} 文字以内のリビジョン（英数字と . _ : / + -）を指定してください（入力値：「{shown}」）。",
 )
 CONFIG = Text(
     en="config: this is not a config as a kvviz link carries it (at most {limit} characters of base64url).",
     ja="config: kvviz のリンクに入っている形式の設定ではありません（base64url で {limit} 文字以内）。",
 )
 NO_TOKENS = Text(
-    en="input: a request needs at least one token, but input and output are both 0.",
-    ja="input: リクエストには 1 トークン以上が必要ですが、入力と出力がどちらも 0 です。",
+    en="A request needs at least one token, but input and output are both 0.",
+    ja="リクエストには 1 トークン以上が必要ですが、入力と出力がどちらも 0 です。",
 )
 TOO_MANY_TOKENS = Text(
     en="{field}: input (with its passages) and output are {tokens} tokens together; at most {high} can be asked for.",

@@ -36,4 +36,5 @@ if not st.context.is_embedded:
     st.caption(text.FOOTER(lang, version=__version__, engine=f"vLLM {vllm.VERSION}"))
 shown = state.published()
 # A model that could not be read stays in the address: reloading tries again.
-browser.sync(state.query(shown) if shown is not None else "", lang, on_typed=state.model_typed)
+address = state.query(shown) if shown is not None else state.query_asked()
+browser.sync(address, lang, on_typed=state.model_typed)
