@@ -114,6 +114,7 @@ STANDS_IN = Text(
     "指定されたモデルの代わりに、{model} について表示しています。",
 )
 TRY_AGAIN = Text("Try again", "もう一度試す")
+STILL_NOT = Text("Asked again: still no answer.", "もう一度試しましたが、まだ取得できません。")
 ORIGIN_BUNDLED = Text("Bundled config", "同梱の設定")
 ORIGIN_PASTED = Text("Pasted config", "貼り付けた設定")
 ORIGIN_HUB = Text("Hub, commit {revision}", "Hub、コミット {revision}")

@@ -81,6 +81,7 @@ def from_hub(scenario: Scenario) -> HubModel | None:
     if scenario.config:
         return None
     of_model = [found for found in _fetched().values() if found.repo_id == scenario.model]
+    of_model.sort(key=_is_incomplete)
     for found in of_model:
         if scenario.revision in (_revision(found), found.revision):
             return found
@@ -98,6 +99,12 @@ def meant(choice: str) -> tuple[str, str]:
     """Model and revision of what the box calls so; no revision where it is not from the Hub."""
     found = _fetched().get(choice)
     return (choice, "") if found is None else (found.repo_id, _revision(found))
+
+
+def reference(choice: str) -> str:
+    """What was asked of the Hub for what the box calls so."""
+    found = _fetched().get(choice)
+    return choice if found is None else f"{found.repo_id}@{found.revision}"
 
 
 def parts(asked: str) -> tuple[str, str]:
@@ -180,6 +187,16 @@ def can_pass() -> bool:
     """Whether the last problem is one that the next try may not meet."""
     _, error = st.session_state.get("model_problem") or ("", None)
     return isinstance(error, HubError) and error.code in _PASSING
+
+
+def lacks_weights(choice: str) -> bool:
+    """Whether the Hub gave the config and then did not say what the weights are."""
+    found = _fetched().get(choice)
+    return found is not None and _is_incomplete(found)
+
+
+def _is_incomplete(found: HubModel) -> bool:
+    return found.weights is None and found.gated is None
 
 
 def asks_for_token() -> bool:

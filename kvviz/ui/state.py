@@ -228,8 +228,13 @@ def read_with_token() -> None:
 
 def ask_again() -> None:
     """Callback: what the Hub could not answer just now is asked once more."""
-    asked, _ = st.session_state.get("model_problem") or (st.session_state["model"], None)
+    choice = st.session_state["model"]
+    asked, _ = st.session_state.get("model_problem") or (choice, None)
+    if models.known(choice):  # only its weights are missing
+        asked = models.reference(choice)
     found = models.ask_hub(asked)
+    if found is None or models.lacks_weights(found):
+        st.toast(text.STILL_NOT(lang()))
     if found is not None:
         st.session_state["model"] = found
         _forget_measured_of_another(found)

@@ -262,6 +262,18 @@ def test_other_settings_reach_the_address_while_a_model_cannot_be_read() -> None
     assert "hf_" not in address(app)["model"]
 
 
+def test_weights_that_the_hub_did_not_tell_can_be_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_app(model="fault/info-error")
+    assert "Hub" in errors(app) + "".join(c.value for c in app.caption)
+    app.button(key="ask_again").click().run()
+    assert app.toast[0].value == text.STILL_NOT("en")
+    monkeypatch.setitem(standin.MODELS, "fault/info-error", standin.MODELS[RENAMED])
+    monkeypatch.setattr(standin.Handler, "fault", lambda *_: False)
+    app.button(key="ask_again").click().run()
+    assert "fit at once" in sentence(app)
+    assert not any(b.key == "ask_again" for b in app.button)
+
+
 @pytest.mark.parametrize("model", ["new-owner/gated", "fault/forbidden", "nobody/nothing"])
 def test_only_what_can_pass_is_to_be_tried_again(model: str) -> None:
     assert not any(b.key == "ask_again" for b in open_app(model=model).button)
