@@ -470,7 +470,8 @@ def _refusal(
             sentence, code = text.NOT_FOUND, "hub-not-found"
         case _:
             sentence, code = text.REFUSED, "hub-refused"
-    values = {"model": reference.repo_id, "revision": reference.revision, "status": status}
+    revision = reference.revision[:12] if _SHA.fullmatch(reference.revision) else reference.revision
+    values = {"model": reference.repo_id, "revision": revision, "status": status}
     return HubError(Message(sentence, values), code=code)
 
 

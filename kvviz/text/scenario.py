@@ -37,8 +37,8 @@ CONFIG = Text(
     ja="config: kvviz のリンクに入っている形式の設定ではありません（base64url で {limit} 文字以内）。",
 )
 NO_TOKENS = Text(
-    en="A request needs at least one token, but input and output are both 0.",
-    ja="リクエストには 1 トークン以上が必要ですが、入力と出力がどちらも 0 です。",
+    en="input: a request needs at least one token, but input and output are both 0.",
+    ja="input: リクエストには 1 トークン以上が必要ですが、入力と出力がどちらも 0 です。",
 )
 TOO_MANY_TOKENS = Text(
     en="{field}: input (with its passages) and output are {tokens} tokens together; at most {high} can be asked for.",

@@ -275,7 +275,8 @@ def error_line(answered: Answer, field: str, lang: Lang) -> str:
     said = answered.errors[field](lang)
     about, colon, rest = said.partition(": ")
     if colon and about in text.LABELS:
-        said = rest if about == field else f"{text.LABELS[about](lang)} – {rest}"
+        # Sentences about lengths name all of them; others speak of the setting they begin with.
+        said = rest if about in (field, "input", "output") else f"{text.LABELS[about](lang)} – {rest}"
     colon, gap = ("：", "") if lang == "ja" else (": ", " ")
     return f"{text.LABELS[field](lang)}{colon}{said}{gap}{text.USED_INSTEAD(lang, value=value)}"
 

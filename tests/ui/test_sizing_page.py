@@ -241,7 +241,7 @@ def test_what_was_taken_back_by_hand_cannot_be_undone() -> None:
 def test_both_lengths_nought_are_told_once() -> None:
     app = open_app(input="0")
     app.text_input(key="output").input("0").run()
-    assert errors(app).replace("\\", "").startswith("Output tokens: A request needs at least one token")
+    assert errors(app).replace("\\", "").startswith("Output tokens: a request needs at least one token")
 
 
 def test_requests_that_a_link_gives_beside_users_are_not_dropped_without_a_word() -> None:
