@@ -44,7 +44,7 @@ with top:
 
 if sizing is not None and not embedded:
     with top:
-        if stands_in:
+        if stands_in and not any(note.code == "revision-differs" for note in answered.notes):  # which says it
             show.stand_in(scenario, lang)
         show.answer(sizing, answered.notes, lang)
         if not phone:
@@ -94,6 +94,9 @@ if sizing is not None and not embedded:
     if launch.open:
         with launch:
             show.launch_command(sizing, lang)
+
+# A link to what stands in would be taken for that of the model asked for.
+if sizing is not None and not embedded and not stands_in:
     share = st.expander(text.SHARE(lang), key="share", icon=":material/share:", on_change="rerun")
     if share.open:
         with share:
@@ -101,6 +104,6 @@ if sizing is not None and not embedded:
             if sizing.budget is not None:
                 tables = {text.LEDGER(lang): ledger_rows(sizing, lang), **tables}
             show.share(sizing, tables, lang)
-    if phone:  # whoever types sees what comes of it
-        with st.bottom:
-            show.verdict(sizing, lang)
+if sizing is not None and not embedded and phone:  # whoever types sees what comes of it
+    with st.bottom:
+        show.verdict(sizing, lang)

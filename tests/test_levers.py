@@ -480,6 +480,38 @@ class TestSpeedFloor:
             if floor is not None and sizing.held_bytes is not None:
                 assert floor.cache_bytes <= floor.requests * sizing.held_bytes
 
+    def test_what_requests_share_counts_once(self) -> None:
+        """256 KiB a token: 3,072 of the 4,096 tokens are the same in all 10."""
+        asked = sized(sequences=10, shared_tokens=3_072, input=3_088, output=1_008)
+        floor = speed_floor(asked)
+        assert floor is not None
+        assert floor.cache_bytes == (3_072 + 10 * 1_024) * 256 * 1_024
+        ledger = asked.shared_bytes + 10 * ((asked.request_bytes or 0) - asked.shared_bytes)
+        assert floor.cache_bytes <= ledger
+        assert "the 3,072 tokens they share once" in floor.sentence("en")
+
+    def test_a_window_holds_nothing_that_all_begin_with(self) -> None:
+        """Nor is a state shared: fewer bytes than if all were, more than if none."""
+        alone, shared = (
+            speed_floor(sized(model="google/gemma-3-27b-it", gpu="h200", sequences=4, shared_tokens=n))
+            for n in (0, 2048)
+        )
+        assert alone is not None
+        assert shared is not None
+        windows = 52 * 1_024 * 2 * 16 * 128 * 2 * 4
+        assert windows < shared.cache_bytes < alone.cache_bytes
+
+    def test_only_a_model_that_may_have_experts_is_said_to(self) -> None:
+        dense, mixture = (
+            speed_floor(sized(model=m, sequences=1)) for m in ("Qwen/Qwen3-32B-FP8", "Qwen/Qwen3-30B-A3B")
+        )
+        assert dense is not None
+        assert mixture is not None
+        for lang, word in (("en", "mixture-of-experts"), ("ja", "MoE")):
+            assert word not in dense.sentence(lang)
+            assert word in mixture.sentence(lang)
+        assert dense.sentence("en").endswith("A floor, not a prediction.")
+
     def test_none_where_nothing_runs(self) -> None:
         assert speed_floor(sized(gpu="")) is None
         assert speed_floor(sized(model="meta-llama/Llama-3.1-70B-Instruct")) is None

@@ -63,6 +63,18 @@ def stand_in(scenario: Scenario, lang: Lang) -> None:
     st.warning(plain(text.STANDS_IN(lang, model=scenario.model)), icon=":material/warning:")
 
 
+def origin(scenario: Scenario, lang: Lang, *, whole: bool = False) -> None:
+    """Where the model's config came from; of a commit the beginning, and all of it in the help (or at once)."""
+    found = models.from_hub(scenario)
+    if found is None:
+        st.caption((text.ORIGIN_PASTED if scenario.config else text.ORIGIN_BUNDLED)(lang))
+    elif found.commit_sha is None:
+        st.caption(text.ORIGIN_HUB_REVISION(lang, revision=plain(found.revision)))
+    else:
+        shown = found.commit_sha if whole else found.commit_sha[: models.SHORT]
+        st.caption(text.ORIGIN_HUB(lang, revision=f"`{shown}`"), help=None if whole else f"`{found.commit_sha}`")
+
+
 def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
     """Verdict mark, the head of the sentence with its number, and the rest of it."""
     said = answer_in_words(sizing, lang)
@@ -131,14 +143,15 @@ def floor(sizing: Sizing, lang: Lang) -> None:
 def fix_buttons(sizing: Sizing, possible: tuple[Lever, ...], lang: Lang) -> None:
     """Up to three changes that would help, each with its result; one press makes it, and Undo takes it back."""
     offered = fixes(sizing, possible)
-    undoable = bool(st.session_state.get("undo"))
-    if not offered and not undoable:
+    undoable = state.undoable()
+    if not offered and undoable is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, fix in enumerate(offered):
-            st.button(fix.label(lang), key=f"fix_{number}", on_click=state.apply, args=(fix.scenario,))
-        if undoable:
-            st.button(text.UNDO(lang), key="undo_fix", icon=":material/undo:", type="tertiary", on_click=state.undo)
+            st.button(fix.label(lang), key=f"fix_{number}", on_click=state.apply, args=(fix.scenario, fix.lever.label))
+        if undoable is not None:
+            label = text.UNDO(lang, what=undoable(lang))
+            st.button(label, key="undo_fix", icon=":material/undo:", type="tertiary", on_click=state.undo)
 
 
 def growth_tab(sizing: Sizing, lang: Lang) -> None:
@@ -320,7 +333,11 @@ def error_line(answered: Answer, field: str, lang: Lang) -> str:
     """What is wrong with a setting, by the name its control has, and what is used until it is mended."""
     used = getattr(answered.scenario, field)
     value = format_count(used) if isinstance(used, int) else text.AUTO(lang) if used is None else used
-    said = answered.errors[field](lang).removeprefix(f"{field}: ")
+    said = answered.errors[field](lang)
+    about, colon, rest = said.partition(": ")
+    if colon and about in text.LABELS:
+        # Sentences about lengths name all of them; others speak of the setting they begin with.
+        said = rest if about in (field, "input", "output") else f"{text.LABELS[about](lang)} – {rest}"
     colon, gap = ("：", "") if lang == "ja" else (": ", " ")
     return f"{text.LABELS[field](lang)}{colon}{said}{gap}{text.USED_INSTEAD(lang, value=value)}"
 
@@ -367,6 +384,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
         ],
         border="horizontal",
     )
+    origin(sizing.scenario, lang, whole=True)
     st.markdown(f"**{why.THREE(lang)}**")
     st.table(
         [

@@ -127,21 +127,28 @@ def test_a_gated_model_is_read_with_a_token_that_goes_nowhere_else(open_page: Op
     assert any(GOOD_TOKEN in request.headers.get("authorization", "") for request in hub.requests)
 
 
-@pytest.mark.parametrize("fault", ["nobody/nothing", "fault/no-config", "fault/down", "fault/html", "fault/too-large"])
+@pytest.mark.parametrize("fault", ["nobody/nothing", "fault/no-config", "fault/error", "fault/html", "fault/huge"])
 def test_what_the_hub_says_no_to_is_told(open_page: OpenPage, fault: str) -> None:
     page = open_page("/")
     before = headline(page)
     type_model(page, fault)
-    expect(page.get_by_role("alert").filter(has_text="config.json")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(2)  # what is wrong beside the box, whose answer it is above it
+    expect(page.get_by_role("alert").filter(has_text="Shown instead")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("Paste config"))).to_be_visible()
     assert headline(page) == before
+    assert address(page)["model"] == fault
 
 
 def test_a_link_to_a_model_that_cannot_be_read_keeps_its_address(open_page: OpenPage) -> None:
     page = open_page("/?model=new-owner/gated&lang=en&gpu=h200")
     expect(page.get_by_role("alert").filter(has_text="Qwen/Qwen3-32B-FP8").first).to_be_visible()
     assert address(page)["model"] == "new-owner/gated"
+    page.get_by_role("textbox", name="Token for this model").fill("hf_wrong")
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(page.get_by_role("alert").filter(has_text="does not accept")).to_be_visible()
     page.get_by_role("textbox", name="Token for this model").fill(GOOD_TOKEN)
-    page.get_by_role("button", name="Read with this token").click()
+    page.keyboard.press("Enter")
     settled(page)
     expect(page.get_by_role("alert")).to_have_count(0)
     assert address(page)["model"] == "new-owner/gated"
