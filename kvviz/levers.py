@@ -375,11 +375,11 @@ def _bigger_gpu(bench: _Bench) -> Iterator[Lever]:
     asked, budget, now = bench.asked, bench.asked.budget, bench.scenario.gpus
     if budget is None:
         return
-    amd = budget.device.generation == "cdna3"
+    maker = budget.device.maker
     larger = {
         d.memory_bytes: d.id
         for d in reversed(devices())
-        if d.memory_bytes > budget.device_bytes * _NOTABLY_MORE and (d.generation == "cdna3") == amd
+        if d.memory_bytes > budget.device_bytes * _NOTABLY_MORE and d.maker == maker
     }
     by_memory = [larger[memory] for memory in sorted(larger)]
     found = [_first_that_fits(a for a in map(bench.on_gpu, by_memory) if a and _fit(a) >= _fit(asked))]
@@ -574,6 +574,8 @@ def speed_floor(sizing: Sizing) -> SpeedFloor | None:
     own = min(on_one.bytes_at(sizing.tokens - shared) + states, each)
     cache = ceil(each + (requests - 1) * own)
     gpu = budget.device
+    if not gpu.bandwidth_bytes_per_s:
+        return None
     step_s = (budget.weights.value_bytes + cache) / gpu.bandwidth_bytes_per_s
     values = {
         "ms": _milliseconds(step_s),

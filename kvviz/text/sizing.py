@@ -21,6 +21,10 @@ MODEL_HELP = Text(
 )
 GPU = Text("GPU", "GPU")
 NO_GPU = Text("no GPU yet", "GPU 未選択")
+GPU_HELP = Text(
+    "The common ones come first; type to search the rest, or a number of GiB for a GPU of your own.",
+    "よく使われるものから並びます。入力すると検索でき、数字（GiB）を入力すると任意の GPU になります。",
+)
 GPUS = Text("How many", "GPU の数")
 GPUS_HELP = Text(
     "One engine over all of them (tensor parallel) unless More settings says otherwise.",

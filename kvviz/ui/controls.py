@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kvviz import catalogue
 from kvviz.core.units import format_count
-from kvviz.devices import devices
+from kvviz.devices import every_device
 from kvviz.planning import name_of
 from kvviz.scenario import (
     CHOICES,
@@ -89,8 +89,18 @@ def seven(answered: Answer, lang: Lang) -> None:
         _paste(lang)
     left, right = _pair([2, 1])
     with left:
-        names = {device.id: device.name for device in devices()} | {"": text.NO_GPU(lang)}
-        _chosen("gpu", list(names), lang, format_func=lambda option: names.get(option, option))
+        names = {d.id: d.name for d in every_device()} | {"": text.NO_GPU(lang)}
+        st.selectbox(
+            text.GPU(lang),
+            _with("gpu", list(names)),
+            key="gpu",
+            help=text.GPU_HELP(lang),
+            format_func=lambda option: names.get(option) or show.gpu_called(option),
+            filter_mode="contains",
+            accept_new_options=True,  # a number of GiB is a GPU of one's own
+            on_change=state.gpu_chosen,
+            persist_state="session",
+        )
     with right:
         _typed("gpus", lang, text.GPUS_HELP)
     _errors(answered, lang, "gpu", "gpus")

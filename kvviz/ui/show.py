@@ -14,7 +14,7 @@ from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import KIB, format_bytes, format_count
-from kvviz.devices import devices
+from kvviz.devices import device
 from kvviz.launch import launch
 from kvviz.levers import Lever, fixes, speed_floor
 from kvviz.qr import qr_svg
@@ -427,8 +427,15 @@ def summary(scenario: Scenario, lang: Lang) -> str:
 
 def gpu_name(scenario: Scenario, lang: Lang) -> str:
     """The GPU as people call it; an id nobody knows is shown as it is."""
-    known = {d.id: d.name for d in devices()}
-    return short_name(known.get(scenario.gpu, scenario.gpu)) or text.NO_GPU(lang)
+    return short_name(gpu_called(scenario.gpu)) or text.NO_GPU(lang)
+
+
+def gpu_called(gpu: str) -> str:
+    """A GPU's name by its id; an id nobody knows as it is."""
+    try:
+        return device(gpu).name if gpu else ""
+    except KvvizError:
+        return gpu
 
 
 def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
