@@ -27,7 +27,7 @@ PAGES = {
         st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
     ],
 }
-page = st.navigation({group(lang): pages for group, pages in PAGES.items()})
+page = st.navigation({group(lang): pages for group, pages in PAGES.items()}, position="top")
 
 if not st.context.is_embedded:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
