@@ -200,6 +200,7 @@ def dispute(a: Scenario, b: Scenario, sized: Callable[[Scenario], Sizing]) -> Di
     ``sized`` answers a scenario and raises KvvizError where it cannot be run, which ``a`` and ``b`` themselves must be.
     """
     first, last = sized(a), sized(b)
+    a, b = first.scenario, last.scenario  # with the revisions that were read
     counted = first.max_sequences_counted is not None and last.max_sequences_counted is not None
 
     def tried(scenario: Scenario, changes: tuple[Change, ...]) -> Sizing | None:

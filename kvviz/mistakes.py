@@ -318,6 +318,10 @@ def _windows_ignored(of: Reckoning, sizing: Sizing) -> Reckoning | None:
     return _mapped(of, full)
 
 
+def _compression_ignored(of: Reckoning, sizing: Sizing) -> Reckoning | None:
+    return _mapped(of, lambda c: replace(c, ratio=1) if isinstance(c, CompressedAttention) and c.ratio > 1 else c)
+
+
 def _all_windowed(of: Reckoning, sizing: Sizing) -> Reckoning | None:
     limits = [cache.window_tokens for cache, _ in of.caches if isinstance(cache, SlidingWindow) and cache.limits]
     if not limits:
@@ -428,6 +432,13 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         why=text.ALL_WINDOWED_WHY,
         make=_all_windowed,
     ),
+    Mistake(
+        code="compression-ignored",
+        about="windows",
+        name=text.NOT_COMPRESSED,
+        why=text.NOT_COMPRESSED_WHY,
+        make=_compression_ignored,
+    ),
     Mistake(code="all-layers", about="layers", name=text.ALL_LAYERS, why=text.ALL_LAYERS_WHY, make=_all_layers),
     Mistake(code="textbook", about="layers", name=text.TEXTBOOK, why=text.TEXTBOOK_WHY, make=_textbook),
     Mistake(
@@ -494,13 +505,13 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         make=_times(lambda sizing: 2),
         cost=3,
     ),
+    Mistake(code="no-scales", about="dtype", name=text.NO_SCALES, why=text.NO_SCALES_WHY, make=_no_scales),
     Mistake(code="fp32", about="dtype", name=text.FP32, why=text.WIDTH_WHY, make=_width(4)),
     Mistake(code="16-bit", about="dtype", name=text.SIXTEEN, why=text.WIDTH_WHY, make=_width(2)),
     Mistake(code="8-bit", about="dtype", name=text.EIGHT, why=text.WIDTH_WHY, make=_width(1)),
     Mistake(code="4-bit", about="dtype", name=text.FOUR, why=text.WIDTH_WHY, make=_width(Fraction(1, 2))),
     Mistake(code="mxfp4", about="dtype", name=text.MXFP4, why=text.WIDTH_WHY, make=_width(Fraction(17, 32)), cost=3),
     Mistake(code="bits", about="dtype", name=text.BITS, why=text.WIDTH_WHY, make=_width(8), cost=3),
-    Mistake(code="no-scales", about="dtype", name=text.NO_SCALES, why=text.NO_SCALES_WHY, make=_no_scales),
     Mistake(code="max-length", about="length", name=text.MAX_LENGTH, why=text.MAX_LENGTH_WHY, make=_max_length),
     Mistake(
         code="no-output", about="length", name=text.NO_OUTPUT, why=text.NO_OUTPUT_WHY, make=_no_output, only=_REQUESTS
@@ -543,7 +554,7 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         name=text.RULE_OF_THUMB,
         why=text.RULE_OF_THUMB_WHY,
         make=_beside(Fraction(12, 10), with_cache=False),
-        only=frozenset({"load"}),
+        only=_REQUESTS,
         alone=True,
         cost=3,
     ),
@@ -553,7 +564,7 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         name=text.FIFTH_OF_WEIGHTS,
         why=text.RULE_OF_THUMB_WHY,
         make=_beside(Fraction(2, 10), with_cache=False),
-        only=frozenset({"load"}),
+        only=_REQUESTS,
         alone=True,
         cost=3,
     ),
@@ -688,8 +699,11 @@ def _findings(candidates: list[Candidate], amount: Amount, claim: Claim) -> tupl
                 if candidate not in found or finding.cost < found[candidate].cost:
                     found[candidate] = finding
     simplest = sorted(found.values(), key=lambda f: (f.cost, not f.printed, f.off))
-    # What takes a whole mistake more than the simplest way is chance rather than an explanation.
-    return tuple(f for f in simplest if f.cost <= simplest[0].cost + 2)[:MOST_FINDINGS]
+    # What takes a whole mistake more than the simplest way, or only comes near where something as simple is exact, is
+    # chance rather than an explanation.
+    to_the_digit = min((f.cost for f in simplest if f.printed), default=None)
+    kept = [f for f in simplest if f.printed or to_the_digit is None or f.cost < to_the_digit]
+    return tuple(f for f in kept if f.cost <= kept[0].cost + 2)[:MOST_FINDINGS]
 
 
 def _units(claim: Claim) -> tuple[tuple[Literal["as written", "binary", "decimal"], int], ...]:
@@ -755,6 +769,8 @@ def _possible(sizing: Sizing, claim: Claim) -> tuple[Per, ...]:
 def _wrong(base: Reckoning, sizing: Sizing, per: Per, claim: Claim) -> Iterator[tuple[Reckoning, tuple[Mistake, ...]]]:
     """Every mistake, then every two about different things, in the order in which they are made."""
     possible = [m for m in MISTAKES if per in m.only and (m.said is None or claim.per in m.said)]
+    if per == "request" and "load" in _possible(sizing, claim):  # the same for both: told once
+        possible = [m for m in possible if not m.alone]
     singles = {m.code: made for m in possible if (made := m.make(base, sizing)) is not None}
     for mistake in possible:
         if mistake.code in singles:

@@ -1,6 +1,7 @@
 """Compare: models against GPUs, whole scenarios side by side, and why two of them differ."""
 
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -14,7 +15,6 @@ from kvviz.charts.compare import (
     models_rows,
 )
 from kvviz.compare import as_types, compare, every_model, matrix, under_engines
-from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_count
 from kvviz.planning import engine_name
 from kvviz.text import compare as text
@@ -30,6 +30,9 @@ types = as_types(sizing) if sizing else (base,)
 compared = compare(page.scenarios(types if len(types) > 1 else (base,)), page.ask)
 
 show.rejected(lang)
+show.out_of_sight(answered, lang, everything=True)
+if "model" in answered.errors:
+    show.stand_in(base, lang)
 page.unknown_in_link(lang)
 tabs = st.tabs([text.TAB_SCENARIOS(lang), text.TAB_MODELS(lang)], key=f"compare_tabs_{lang}", on_change="rerun")
 scenarios, every = tabs
@@ -49,7 +52,7 @@ if scenarios.open:
         opened = page.buttons(base, compared, (under_engines(base), types), lang)
         if opened is not None:
             page.open_on_sizing(opened)
-            st.switch_page("pages/sizing.py")
+            st.switch_page(Path(__file__).with_name("sizing.py"))
         page.table(compared, lang)
         if any(one.sizing for one in compared):
             st.markdown(f"**{text.CHART(lang)}**")
@@ -67,11 +70,7 @@ if every.open:
         rows_of = partial(models_rows, points, tokens, lang)
         show.chart(figure, rows_of, alt=models_alt(points, tokens, lang), key="models", lang=lang)
 
-try:
-    link = page.publish(base, [one.scenario for one in compared])
-except KvvizError as error:
-    show.lines((error.message(lang),))
+if "model" in answered.errors:  # the address stays: reloading tries again
+    state.publish(base, asked=False)
 else:
-    with st.expander(text.SHARE(lang), key="share_compared", icon=":material/share:"):
-        st.caption(text.LINK_HELP(lang))
-        st.code(link, language=None, wrap_lines=True)
+    page.share(base, compared, lang)

@@ -1,6 +1,7 @@
 """Review: what a shared answer rests on, a second opinion beside it, and where somebody else's number comes from."""
 
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -14,6 +15,8 @@ from kvviz.ui import review as page
 from kvviz.ui.answer import answer
 from kvviz.ui.compare import ask
 
+SIZING = Path(__file__).with_name("sizing.py")
+
 lang = state.lang()
 page.begin()
 phone = browser.is_phone()
@@ -21,6 +24,7 @@ answered = answer(*state.read())
 scenario, sizing = answered.scenario, answered.sizing
 stands_in = "model" in answered.errors
 a = page.challenged()
+disputed = None
 
 show.rejected(lang)
 if a is None:
@@ -36,18 +40,18 @@ if a is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             challenged = partial(page.challenge, scenario)
             st.button(text.CHALLENGE(lang), key="challenge", type="primary", on_click=challenged)
-            st.page_link(page.SIZING, label=text.OPEN_SIZING(lang), icon=":material/arrow_back:")
+            st.page_link(SIZING, label=text.OPEN_SIZING(lang), icon=":material/arrow_back:")
         show.facts(sizing, lang)
         if sizing.budget is not None:
             st.markdown(f"**{labels.LEDGER(lang)}**")
             rows, alt = partial(ledger_rows, sizing, lang), ledger_alt(sizing, lang)
             show.chart(ledger_figure(sizing, lang), rows, alt=alt, key="ledger", lang=lang)
         st.markdown(f"**{text.ASSUMPTIONS(lang)}**")
-        page.rests_on(sizing, lang)
+        page.rests_on(sizing, lang, phone=phone)
         show.notes(answered.notes, lang)
         page.not_modelled(lang)
 else:
-    st.caption(f":material/balance: {text.PAGE(lang)}: {show.plain(a.model)}")
+    st.caption(f":material/balance: {text.PAGE(lang)} · {show.plain(a.model)}")
     if phone:
         top = st.container()
         with st.expander(show.summary(scenario, lang), key="change", icon=":material/tune:"):
@@ -69,16 +73,21 @@ else:
             else:
                 page.both(disputed.a, disputed.b, lang)
                 page.difference(disputed, lang)
-                if not stands_in:
-                    link = state.publish_set((disputed.a.scenario, scenario), **page.claim_in_link())
-                    with st.expander(text.SHARE(lang), key="share_dispute", icon=":material/share:", expanded=True):
-                        st.code(link, language=None, wrap_lines=True)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(text.WITHDRAW(lang), key="withdraw", icon=":material/undo:", on_click=page.withdraw)
-            st.page_link(page.SIZING, label=text.OPEN_B(lang), icon=":material/arrow_back:")
+            st.page_link(SIZING, label=text.OPEN_B(lang), icon=":material/arrow_back:")
 
 if sizing is not None:
     with st.expander(
         text.THEIR_NUMBER(lang), key="their_number", icon=":material/help_center:", expanded=bool(page.claim_in_link())
     ):
         page.their_number(sizing, lang)
+
+if disputed is not None and not stands_in:
+    try:
+        link = state.publish_set((disputed.a.scenario, disputed.b.scenario), **page.claim_in_link())
+    except KvvizError as error:
+        show.lines((error.message(lang),))
+    else:
+        with st.expander(text.SHARE(lang), key="share_dispute", icon=":material/share:"):
+            st.code(link, language=None, wrap_lines=True)

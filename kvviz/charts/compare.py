@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
-from kvviz.charts.style import COLOURS, RULE, Drawing
+from kvviz.charts.style import COLOURS, LABEL, RULE, Drawing
 from kvviz.compare import Cell, Compared, Difference, Factor, Point
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB, format_bytes, format_count, format_exact
@@ -485,7 +485,7 @@ def _name_models(
             yanchor="bottom" if vertical == "top" else "top",
             xshift={"left": -_RING / 2, "right": _RING / 2}.get(horizontal, 0),
             yshift=_RING / 2 if vertical == "top" else -_RING / 2,
-            font={"size": 12},
+            **LABEL,
         )
 
 

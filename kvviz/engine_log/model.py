@@ -80,6 +80,8 @@ class EngineLog:
     # One engine
     gpu_blocks: int | None = None
     cpu_blocks: int | None = None
+    swap_bytes: int | None = None
+    """vLLM V0: what CPU blocks were made of, where it was given."""
     kv_tokens: int | None = None
     """Tokens the pool holds: the smallest rank's; engines side by side are added."""
     kv_tokens_by_rank: tuple[int, ...] | None = None

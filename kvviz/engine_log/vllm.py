@@ -135,6 +135,8 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
         out["block_tokens"] = number(hybrid["tokens"])
     if "vllm started" in by_name:
         out["started"] = True
+    if "swap_space" in given:
+        out["swap_bytes"] = int(Fraction(given["swap_space"]) * GIB)
 
     pool = _smallest(_pools(by_name))
     if "vllm tokens" in by_name:

@@ -5,6 +5,7 @@ are tried first, then what engines are known to do otherwise; the first that giv
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from types import ModuleType
@@ -13,15 +14,13 @@ from typing import Any, Final
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, RecurrentState, SlidingWindow
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
-from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB
 from kvviz.engine_log import EngineLog
 from kvviz.engines.llama_cpp import DEFAULT_UBATCH_TOKENS
 from kvviz.log_check import layers, llama_cpp, sglang, tensorrt_llm, vllm
-from kvviz.log_check.known import Model, model_of, named_in, read_model
+from kvviz.log_check.known import Model, decode, encoder_model, model_of, named_in, read_model
 from kvviz.log_check.model import Check, Expected, Figure, Prediction, Settings, Verdict
-from kvviz.text import Message
-from kvviz.text import log_check as text
 
 __all__ = [
     "Check",
@@ -33,6 +32,8 @@ __all__ = [
     "Verdict",
     "as_json",
     "check",
+    "decode",
+    "encoder_model",
     "model_of",
     "named_in",
     "predict",
@@ -49,14 +50,32 @@ _ENGINES: Final[Mapping[str, ModuleType]] = {
     "ollama": llama_cpp,
 }
 _EXPANDED_BEFORE: Final = 5_300
-"""Builds of llama.cpp that kept latents as full heads."""
+"""The first build of llama.cpp that kept latents as such."""
 _OTHER_KERNELS: Final = "l40s"
 """A GPU whose kernels leave no states behind at block boundaries."""
 _DRAFT_TOKENS: Final = (1, 2, 3, 4)
-_TP: Final = (2, 4, 8, 16)
+_TP: Final = (2, 4, 8, 16, 32)
 _STEP_TOKENS: Final = (2_048, 16_384)
 _UBATCH: Final = (256, 1_024, 2_048, 4_096)
+_TYPES: Final = {"fp8": "fp8_cache", "fp32": "f32_cache"}
+"""Rules by the cache type that they are about."""
 _GGML: Final = ("q8_0", "q4_0", "q5_1", "q5_0", "q4_1", "bf16")
+
+_OF_MODEL: Final = (
+    "bytes_per_token",
+    "gpu_blocks",
+    "tokens_line",
+    "kv_tokens",
+    "max_concurrency",
+    "needed_bytes",
+    "kv_bytes_total",
+    "state_bytes_total",
+    "kv_bytes_per_gpu",
+    "full_pool_tokens",
+    "blocks",
+    "context_bytes_total",
+)
+"""Figures that nobody can predict without the model's layers."""
 
 Change = Mapping[str, Any]
 
@@ -87,26 +106,33 @@ def check(
         assumed={},
         asked=(),
         measured=measured,
+        by_log=model is None and known is not None,
     )
     settings = settings_of(log, given or {})
     budget = _budget(log)
     if known is None:
         values = {name: expected.value for name, expected in budget.items()}
         figures = _compared(log, budget, budget)
+        of_budget: Verdict = "agrees" if all(f.agrees for f in figures) else "differs"
+        rests_on_model = any(getattr(log, name) is not None for name in _OF_MODEL)
         return replace(
             nothing,
-            asked=("model", *_unsaid(log, given or {}, None)),
+            asked=("model", *_unsaid(log, given or {}, None)) if rests_on_model else (),
             predicted=values,
             figures=figures,
+            verdict=of_budget if figures else "unknown",
             cause=("budget_only",) if figures else (),
         )
+    if _type_unknown(log) and "kv_dtype" not in (given or {}):
+        return replace(nothing, asked=("element",))
     if _is_llama(log) and log.kv_bytes_total is not None and settings.context_tokens is None:
         return replace(nothing, asked=("n_ctx",))
-    base = predict(log, known, settings)
+    base, known, settings = _first(log, known, settings)
     plain = {**base.figures, **budget}
     best = base
     found: tuple[str, ...] = ()
     assumed: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     best_score = _score(log, base)
     if best_score[0] < best_score[1]:
         for causes, assumptions in _ways(log, known, settings, given or {}, encoder_layers):
@@ -117,9 +143,10 @@ def check(
             score = _score(log, tried)
             if (score[0] - score[1], score[0]) > (best_score[0] - best_score[1], best_score[0]):
                 best, best_score, assumed = tried, score, dict(assumptions)
+                changes = {**causes, **assumptions}
                 found = tuple(rule for rule in tried.rules if rule not in base.rules)
-                if causes.get("kv_dtype") == "fp8":
-                    found = (*found, "fp8_cache")
+                if (rule := _TYPES.get(causes.get("kv_dtype", ""))) and rule not in found:
+                    found = (*found, rule)
             if best_score[0] == best_score[1]:
                 break
     figures = _compared(log, {**best.figures, **budget}, plain)
@@ -141,7 +168,19 @@ def check(
         found=found,
         assumed=assumed,
         asked=asked,
+        settings=replace(settings, **changes),
     )
+
+
+def _first(log: EngineLog, architecture: Architecture, settings: Settings) -> tuple[Prediction, Architecture, Settings]:
+    """By the log's own version, else by the next one, else as any model with such layers: a log shows that it runs."""
+    later = replace(settings, version="0.20", full_windows=True) if settings.version == "v0" else settings
+    unnamed = replace(architecture, class_name="", model_type="")
+    ways = [(architecture, settings), (architecture, later), (unnamed, settings)]
+    for known, tried in ways:
+        with suppress(KvvizError):
+            return predict(log, known, tried), known, tried
+    return predict(log, architecture, settings), architecture, settings  # says why not
 
 
 def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> Prediction:
@@ -155,7 +194,7 @@ def settings_of(log: EngineLog, given: Change) -> Settings:
     said: dict[str, Any] = {
         "kv_dtype": _dtype(log.element_k or log.element) or _model_dtype(log),
         "v_dtype": _dtype(log.element_v) or "same",
-        "tp": log.tp or 1,
+        "tp": log.tp or log.dcp or 1,
         "pp": log.pp or 1,
         "dcp": log.dcp or 1,
         "dp": log.dp or 1,
@@ -185,6 +224,7 @@ def _of_llama(log: EngineLog) -> dict[str, Any]:
         cells = total // rate  # what was asked for, padded
     old = log.form.partition(",")[0] in ("old", "oldest", "old llama.cpp lines")
     build = int(log.version) if log.version and log.version.isdigit() else None
+    before = build < _EXPANDED_BEFORE if build is not None else old
     return {
         "context_tokens": cells,
         "slots": log.state_slots or log.slots or 1,
@@ -192,19 +232,18 @@ def _of_llama(log: EngineLog) -> dict[str, Any]:
         "ubatch_tokens": log.n_ubatch or DEFAULT_UBATCH_TOKENS,
         "pad_tokens": next(pad for pad in (256, 32, 1) if not (cells or 0) % pad),
         "full_windows": old and log.window_bytes is None,
-        "latent": "expanded"
-        if build is not None and build < _EXPANDED_BEFORE and log.engine == "llama.cpp"
-        else "latent",
+        "latent": "expanded" if log.engine != "ik_llama.cpp" and before else "latent",
     }
 
 
 def _dtype(name: str | None) -> str | None:
-    if name is None:
-        return None
-    known = ALIASES.get(name, name)
-    if known not in KV_DTYPES:
-        raise ScenarioError(Message(text.TYPE_UNKNOWN, {"choices": ", ".join(KV_DTYPES)}), field="kv_dtype")
-    return known
+    known = ALIASES.get(name or "", name)
+    return known if known in KV_DTYPES else None
+
+
+def _type_unknown(log: EngineLog) -> bool:
+    """Whether the log names a cache type that nobody here has a size for."""
+    return any(name and _dtype(name) is None for name in (log.element, log.element_k, log.element_v))
 
 
 def _model_dtype(log: EngineLog) -> str:
@@ -275,7 +314,8 @@ def _assumptions(log: EngineLog, architecture: Architecture, settings: Settings,
     if log.engine == "tensorrt-llm" and log.block_tokens is None:
         found.append({"block_tokens": 64})
     if log.tp is None and "tp" not in given:
-        found += [{"tp": tp} for tp in _TP]
+        split: list[Change] = [{"tp": tp} for tp in _TP]
+        found += [*split, *({**tp, **other} for tp, other in product(split, found))]
     return found
 
 
@@ -286,17 +326,15 @@ def _causes(log: EngineLog, architecture: Architecture, settings: Settings, enco
     if layers.has(architecture, LatentAttention):
         kept = ("latent", "latent+values", "expanded") if _is_llama(log) else ("latent", "expanded")
         found += [{"latent": latent} for latent in kept if latent != settings.latent]
-    if log.element is None and log.element_k is None:
-        found += [{"kv_dtype": "fp32"}] if _is_llama(log) else [{"kv_dtype": "fp8"}]
-        if log.engine == "vllm":
-            found.append({"kv_dtype": "fp32"})
     if log.engine == "vllm":
-        if settings.tp * settings.pp > 1:
+        if log.tp is None or settings.tp * settings.pp > 1:
             found.append({"smallest_rank": True})
         if settings.pp > 1:
             found.append({"stages_added": True})
         if encoder_layers and layers.has(architecture, FullAttention):
             found.append({"depth": encoder_layers})
+    if log.element is None and log.element_k is None:
+        found += [{"kv_dtype": "fp32"}] if _is_llama(log) else [{"kv_dtype": "fp8"}]
     return found
 
 
@@ -334,14 +372,24 @@ def _compared(log: EngineLog, figures: Mapping[str, Expected], plain: Mapping[st
 
 
 def _budget(log: EngineLog) -> dict[str, Expected]:
-    """vLLM: what is left of its share of the GPU, by the terms it printed."""
-    terms = (log.total_bytes, log.utilization, log.weights_gib_per_gpu, log.activation_bytes_per_gpu,
-             log.non_torch_bytes_per_gpu)  # fmt: skip
-    if log.engine != "vllm" or any(term is None for term in terms) or log.form.startswith("V1"):
+    """vLLM: what is left of its share of the GPU, by the terms it printed; since 0.21 graphs are taken off too."""
+    printed = log.available_kv_bytes_per_gpu
+    terms = (
+        log.total_bytes,
+        log.utilization,
+        log.weights_gib_per_gpu,
+        log.activation_bytes_per_gpu,
+        log.non_torch_bytes_per_gpu,
+    )
+    if log.engine != "vllm" or printed is None or any(term is None for term in terms):
         return {}
     total, share, weights, activations, outside = (float(term or 0) for term in terms)
     left = total * share - weights * GIB - activations - outside
-    return {"available_kv_bytes_per_gpu": Expected(left, 5 * vllm.HALF_A_STEP)}
+    graphs = log.graph_bytes_per_gpu or 0
+    nearest = min((left, left - graphs), key=lambda rest: abs(rest - printed))
+    ranks = log.available_kv_bytes_by_rank  # terms are the fullest rank's, the pool is the smallest's
+    apart = max(ranks) - min(ranks) if ranks else 0
+    return {"available_kv_bytes_per_gpu": Expected(nearest, 5 * vllm.HALF_A_STEP + apart)}
 
 
 def _measured(log: EngineLog) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Which model a log is about: given, or one of the bundled ones that it names."""
 
+import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,11 +48,23 @@ def read_model(path: str | Path) -> Model:
     except UnknownArchitectureError:
         place = Path(path)
         file = place / "config.json" if place.is_dir() else place
-        architecture = encoder_of(parse_config(file.read_bytes()))
-        if architecture is None:
-            raise
         name = file.absolute().parent.name if file.name == "config.json" else file.stem
-        return Model(name=catalogue.safe_name(name), architecture=architecture)
+        encoder = encoder_model(parse_config(file.read_bytes()), name)
+        if encoder is None:
+            raise
+        return encoder
+
+
+def encoder_model(config: Mapping[str, object], name: str) -> Model | None:
+    """A BERT-like model, of which kvviz sizes nothing by itself; None for any other."""
+    architecture = encoder_of(config)
+    return None if architecture is None else Model(name=catalogue.safe_name(name), architecture=architecture)
+
+
+def decode(raw: bytes) -> str:
+    """A log's bytes as text; PowerShell's ``>`` writes UTF-16."""
+    utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return raw.decode("utf-16" if utf16 else "utf-8-sig", errors="replace")
 
 
 def named_in(log: EngineLog) -> Model | None:

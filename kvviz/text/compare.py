@@ -27,13 +27,13 @@ LEGEND = Text(
     "✓ 全件収まる · ◐ 全件がデコード中なら収まる · ✗ 足りない · – 不可（下の説明を参照）",
 )
 NOTHING_CHOSEN = Text(
-    "Choose at least one model, one GPU and one count.",
-    "モデル、GPU、GPU の数を 1 つ以上選んでください。",
+    "Choose models, GPUs and how many first.",
+    "先にモデル、GPU、GPU の数を選んでください。",
 )
 SHORT_WHY: Final[Mapping[str, Text]] = {
-    "weights": Text("✗ weights", "✗ 重み超過"),
-    "unknown-weights": Text("– weights?", "– 重み不明"),
-    "no-plan": Text("– not run", "– 実行不可"),
+    "weights": Text("✗ weights", "✗ 重み"),
+    "unknown-weights": Text("– weights unknown", "– 重み不明"),
+    "no-plan": Text("– no count", "– 計算なし"),
     "no-gpu": Text("– no GPU", "– GPU なし"),
     "split": Text("– split", "– 分割不可"),
     "kv-type": Text("– KV type", "– KV の型"),
@@ -49,6 +49,7 @@ LONG_WHY: Final[Mapping[str, Text]] = {
     "no-gpu": Text("No GPU is chosen.", "GPU が選ばれていません。"),
     "no-plan": Text("This engine does not run the model.", "このエンジンはこのモデルを実行しません。"),
 }
+MORE_REASONS = Text("… and {count} more", "… ほか {count} 件")
 REASON = Text("**{cell}** ({models}): {why}", "**{cell}**（{models}）：{why}")
 
 # Side by side
@@ -127,7 +128,8 @@ PAIR = Text("{one} against {other}", "{one} と {other}")
 TIMES = Text(
     "A request of scenario {one} takes **{ratio} times** what one of scenario {other} does: {one_bytes} against "
     "{other_bytes}{counted}.",
-    "シナリオ {one} の 1 リクエストは、シナリオ {other} の **{ratio} 倍**です（{one_bytes} と {other_bytes}、{counted}）。",
+    "シナリオ {one} の 1 リクエストは、シナリオ {other} の **{ratio} 倍**です"
+    "（{one_bytes} と {other_bytes}、{counted}）。",
 )
 EQUAL = Text(
     "A request takes the same in both: {one_bytes}{counted}.",

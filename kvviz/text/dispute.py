@@ -11,7 +11,6 @@ PAGE = Text("Review", "レビュー")
 ASSUMPTIONS = Text("What it rests on", "前提")
 ASSUMPTION = Text("Assumption", "前提")
 VALUE = Text("Value", "値")
-BADGE = Text("Badge", "区分")
 BASIS = Text("Why, or by default", "理由・既定値")
 BADGES: Final[Mapping[str, Text]] = {
     "changed": Text("changed", "変更"),
@@ -34,14 +33,14 @@ REVIEW_LINK = Text(
 
 # The dispute
 IS_A = Text("A, as shared", "A（共有された設定）")
-IS_B = Text("B, yours", "B（あなたの設定）")
-EDIT_B = Text("B, yours to change", "B（変更できます）")
+IS_B = Text("B, as changed", "B（変更後の設定）")
+EDIT_B = Text("B: change what you doubt", "B：疑問のある設定を変更")
 NOTHING_DIFFERS = Text(
-    "B is still the same as A. Change what you doubt: the difference is explained here, step by step.",
-    "B はまだ A と同じです。疑問のある設定を変えると、差がここに段階的に示されます。",
+    "B is still the same as A. Change a setting: the difference is explained here, step by step.",
+    "B はまだ A と同じです。設定を変えると、差がここに段階的に示されます。",
 )
 DIFFERENCE = Text("From A to B", "A から B まで")
-STEP = Text("Step", "手順")
+STEP = Text("Step", "変更点")
 CHANGE = Text("{name}: {before} → {after}", "{name}：{before} → {after}")
 EACH_REQUEST = Text("One request", "1 リクエスト")
 POOL = Text("Pool", "プール")

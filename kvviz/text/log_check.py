@@ -6,11 +6,6 @@ NOTHING_TO_PREDICT = Text(
     en="There is no rule for this engine's cache of such a model.",
     ja="このモデルのキャッシュについて、このエンジンの規則がありません。",
 )
-TYPE_UNKNOWN = Text(
-    en="The log names a cache type that kvviz has no size for; choose one of {choices}.",
-    ja="ログのキャッシュの型の大きさが不明です。次から選んでください: {choices}",
-)
-
 ASKED = {
     "model": Text(en="the model (its config.json)", ja="モデル（config.json）"),
     "tp": Text(en="the tensor-parallel size", ja="テンソル並列数"),
@@ -85,8 +80,9 @@ CAUSES = {
         ja="ブロックの大きさは CPU ブロック数（スワップ領域 4 GiB ÷ ブロック）から求めました。",
     ),
     "tokens_over_length": Text(
-        en="No bytes are printed: the concurrency is the pool's tokens over the longest request.",
-        ja="バイト数の出力がなく、同時実行数はプールのトークン数 ÷ 最大長です。",
+        en="No bytes are printed: the concurrency is the pool's tokens over the longest request, for any model with"
+        " equal layers.",
+        ja="バイト数の出力がなく、同時実行数はプールのトークン数 ÷ 最大長です（全層が同じモデルなら共通）。",
     ),
     "tokens_line_is_groups": Text(
         en="“GPU KV cache size” is one cache group's share of the blocks, not what fits: go by the concurrency.",
@@ -111,7 +107,7 @@ CAUSES = {
     ),
     "budget_only": Text(
         en="The pool is the engine's share of the GPU less weights, memory outside PyTorch, activations and graphs.",
-        ja="プールは、GPU のうちエンジンの割り当てから、重み、PyTorch 以外、アクティベーション、"
+        ja="プールは、GPU のうちエンジンに割り当てた分から、重み、PyTorch 以外、アクティベーション、"
         "グラフを引いた残りです。",
     ),
     "free_memory_difference": Text(
@@ -129,3 +125,171 @@ CAUSES = {
         en="The cache is in fp8, which the log does not say.", ja="キャッシュが fp8 です（ログに記載なし）。"
     ),
 }
+
+AGREES = Text(
+    en="{engine} reported what is predicted, to the last printed digit (figures compared: {count}).",
+    ja="{engine} の報告は、出力された桁まで予測どおりです（照合した値: {count} 個）。",
+)
+AGREES_IF = Text(
+    en="{engine} reported what is predicted, to the last printed digit, if {assumed} (figures compared: {count}).",
+    ja="{assumed}とすれば、{engine} の報告は、出力された桁まで予測どおりです（照合した値: {count} 個）。",
+)
+EXPLAINED = Text(
+    en="{engine} reported something else than is predicted from the log, and this explains every figure.",
+    ja="{engine} の報告はログからの予測と異なりますが、次のことですべての値を説明できます。",
+)
+DIFFERS = Text(
+    en="{differ} of {count} figures are not what is predicted for {model}, and no known cause explains them all. Is it"
+    " this model, and are the settings those of the log?",
+    ja="{count} 個の値のうち {differ} 個が {model} の予測と異なり、既知の原因では説明できません。"
+    "モデルと設定がログと同じか確認してください。",
+)
+NEEDS = Text(
+    en="{engine} was read. To predict its figures, kvviz needs what the log does not say: {asked}.",
+    ja="{engine} のログを読み取りました。予測には、ログにない次の情報が必要です: {asked}。",
+)
+NOTHING_COMPARED = Text(
+    en="{engine} was read, but none of its figures is one that can be predicted for {model}.",
+    ja="{engine} のログを読み取りましたが、{model} について予測できる値がありません。",
+)
+THIS_MODEL = Text(en="this model", ja="このモデル")
+UNCERTAIN = Text(
+    en="The log does not say {asked}: give it to be certain.", ja="ログに{asked}がありません。指定すると確実です。"
+)
+
+ASSUMED = {
+    "prefix_caching_on": Text(en="prefix caching is on", ja="プレフィックスキャッシュがオン"),
+    "prefix_caching_off": Text(en="prefix caching is off", ja="プレフィックスキャッシュがオフ"),
+    "draft_tokens": Text(en="{value} tokens are drafted at once", ja="ドラフトのトークンが {value} 個"),
+    "draft_layers": Text(en="a draft adds {value} layers", ja="ドラフトの層が {value} 層"),
+    "batched_tokens": Text(en="a step has {value} tokens", ja="1 ステップが {value} トークン"),
+    "ubatch_tokens": Text(en="a batch (-ub) has {value} tokens", ja="バッチ（-ub）が {value} トークン"),
+    "pad_tokens": Text(en="cells are rounded up to {value}", ja="セル数の切り上げ単位が {value}"),
+    "rollback_states": Text(en="each state has {value} copies", ja="状態の複製が {value} 個"),
+    "unified_on": Text(en="slots share one cache", ja="スロットが 1 つのキャッシュを共有"),
+    "unified_off": Text(en="every slot has a part of its own", ja="スロットごとにキャッシュを分割"),
+    "kv_dtype": Text(en="the cache type is {value}", ja="キャッシュの型が {value}"),
+    "version": Text(en="the rules are those of vLLM {value}", ja="vLLM {value} の規則"),
+    "tp": Text(en="the tensor-parallel size is {value}", ja="テンソル並列数が {value}"),
+    "dp": Text(en="the figures are one engine's", ja="1 エンジン分の値"),
+    "gpu": Text(en="the GPU's kernels keep no further states", ja="GPU のカーネルが余分な状態を持たない"),
+    "block_tokens": Text(en="a block has {value} tokens", ja="ブロックが {value} トークン"),
+}
+AND = Text(en=" and ", ja="、")
+
+FIGURE = Text(en="Figure", ja="値")
+REPORTED = Text(en="Reported", ja="報告")
+PREDICTED = Text(en="Predicted", ja="予測")
+WITHOUT = Text(en="Without the cause", ja="原因を考慮しない予測")
+RESIDUAL = Text(en="Difference", ja="差")
+ROUNDING = Text(en="Rounding", ja="丸め")
+NO_DIFFERENCE = Text(en="0", ja="0")
+FIGURES = {
+    "bytes_per_token": Text(en="Bytes per token", ja="トークンあたりのバイト数"),
+    "block_tokens": Text(en="Tokens per block", ja="ブロックあたりのトークン数"),
+    "gpu_blocks": Text(en="GPU blocks", ja="GPU ブロック"),
+    "cpu_blocks": Text(en="CPU blocks", ja="CPU ブロック"),
+    "blocks": Text(en="Blocks", ja="ブロック"),
+    "tokens_line": Text(en="“GPU KV cache size”, tokens", ja="「GPU KV cache size」のトークン数"),
+    "kv_tokens": Text(en="Tokens in the pool", ja="プールのトークン数"),
+    "max_concurrency": Text(en="Maximum concurrency", ja="最大同時実行数"),
+    "capacity_tokens_at_max_len": Text(en="Concurrency × length, tokens", ja="同時実行数 × 最大長（トークン）"),
+    "needed_bytes": Text(en="Needed for one request", ja="1 リクエストに必要な量"),
+    "estimated_max_len": Text(en="Longest request that fits", ja="収まる最大長"),
+    "available_kv_bytes_per_gpu": Text(en="Available for the cache", ja="キャッシュに使える量"),
+    "kv_bytes_per_gpu": Text(en="Cache on one GPU", ja="GPU 1 基のキャッシュ"),
+    "k_bytes_per_gpu": Text(en="K on one GPU", ja="GPU 1 基の K"),
+    "v_bytes_per_gpu": Text(en="V on one GPU", ja="GPU 1 基の V"),
+    "free_after_pools_bytes_per_gpu": Text(en="Free after the pools", ja="プール確保後の空き"),
+    "full_bytes_per_token": Text(en="Full pool, bytes per token", ja="全トークン用プールのトークンあたり"),
+    "full_pool_bytes_per_gpu": Text(en="Full pool", ja="全トークン用プール"),
+    "window_bytes_per_token": Text(en="Sliding pool, bytes per token", ja="ウィンドウ用プールのトークンあたり"),
+    "window_pool_bytes_per_gpu": Text(en="Sliding pool", ja="ウィンドウ用プール"),
+    "pools_bytes_per_gpu": Text(en="Both pools", ja="両プールの合計"),
+    "state_bytes_per_gpu": Text(en="States on one GPU", ja="GPU 1 基の状態"),
+    "kv_bytes_total": Text(en="Cache, all devices", ja="キャッシュ（全デバイス）"),
+    "k_bytes": Text(en="K", ja="K"),
+    "v_bytes": Text(en="V", ja="V"),
+    "full_bytes": Text(en="Layers without a window", ja="ウィンドウのない層"),
+    "full_cells": Text(en="Their cells", ja="そのセル数"),
+    "window_bytes": Text(en="Layers with a window", ja="ウィンドウのある層"),
+    "window_cells": Text(en="Cells of the window", ja="ウィンドウのセル数"),
+    "self_attention_bytes": Text(en="Self attention", ja="セルフアテンション"),
+    "cross_attention_bytes": Text(en="Cross attention", ja="クロスアテンション"),
+    "state_bytes_total": Text(en="States", ja="状態"),
+    "state_bytes_per_slot": Text(en="States of one slot", ja="スロットあたりの状態"),
+    "context_bytes_total": Text(en="Caches and states at exit", ja="終了時のキャッシュと状態"),
+    "layers": Text(en="Layers of the model", ja="モデルの層数"),
+    "kv_layers": Text(en="Layers with a cache", ja="キャッシュを持つ層数"),
+    "kv_heads": Text(en="KV heads", ja="KV ヘッド数"),
+    "head_dim": Text(en="Size of a key", ja="K の次元"),
+    "value_dim": Text(en="Size of a value", ja="V の次元"),
+    "weights_gib_per_gpu": Text(en="Weights on one GPU (GiB)", ja="GPU 1 基の重み（GiB）"),
+    "activation_bytes_per_gpu": Text(en="Activations", ja="アクティベーション"),
+    "non_torch_bytes_per_gpu": Text(en="Outside PyTorch", ja="PyTorch 以外"),
+    "graph_bytes_per_gpu": Text(en="CUDA graphs", ja="CUDA グラフ"),
+    "max_model_len": Text(en="Longest request, tokens", ja="最大長（トークン）"),
+    "n_ctx": Text(en="Context of all slots, tokens", ja="全スロットのコンテキスト（トークン）"),
+    "slots": Text(en="Slots", ja="スロット"),
+    "total_bytes": Text(en="GPU memory", ja="GPU メモリ"),
+    "free_bytes": Text(en="Free before the pool", ja="プール確保前の空き"),
+    "utilization": Text(en="GPU memory utilization", ja="GPU メモリの使用割合"),
+    "needed_for_tokens": Text(en="Length that did not fit, tokens", ja="収まらなかった長さ（トークン）"),
+    "available_kv_bytes": Text(en="Available for it", ja="それに使える量"),
+    "fraction_of_free": Text(en="Share of the free memory", ja="空きメモリに対する割合"),
+    "tp": Text(en="Tensor-parallel size", ja="テンソル並列数"),
+    "pp": Text(en="Pipeline stages", ja="パイプライン段数"),
+    "element": Text(en="Cache type", ja="キャッシュの型"),
+    "version": Text(en="Version", ja="バージョン"),
+}
+
+PAGE = Text(en="Check a log", ja="ログ照合")
+INTRO = Text(
+    en="Paste what an engine prints at start, and see it beside the prediction: vLLM, SGLang, llama.cpp (ollama,"
+    " LM Studio) or TensorRT-LLM. Nothing of it is stored, and nothing of it goes into a link.",
+    ja="エンジンの起動時の出力を貼り付けると、予測と照合します（vLLM、SGLang、llama.cpp、ollama、LM Studio、"
+    "TensorRT-LLM）。内容は保存されず、リンクにも含まれません。",
+)
+LOG = Text(en="Start-up log", ja="起動ログ")
+LOG_PLACEHOLDER = Text(
+    en="From the engine's first line until it is ready",
+    ja="エンジンの最初の行から起動完了まで",
+)
+UPLOAD = Text(en="Or a file (up to 5 MB)", ja="またはファイル（5 MB まで）")
+EXAMPLE = Text(en="Try a log of {engine}", ja="{engine} のログを試す")
+EXAMPLE_SOURCE = Text(en="This example is from a public report: {source}", ja="この例の出典（公開の報告）: {source}")
+CLEAR = Text(en="Clear", ja="消去")
+MODEL = Text(en="Model", ja="モデル")
+MODEL_PLACEHOLDER = Text(en="The model of this log", ja="このログのモデル")
+MODEL_HELP = Text(
+    en="A bundled model, or owner/name of one on the Hub. A quantised build has the cache of the model it was made"
+    " from.",
+    ja="同梱モデル、または Hub のモデル（owner/name）。量子化版のキャッシュは元のモデルと同じです。",
+)
+CONFIG = Text(en="Or its config.json", ja="または config.json")
+FROM_LOG = Text(en="layers as the log lists them", ja="レイヤーはログの記載による")
+PREDICTED_FOR = Text(en="Predicted for {model}", ja="予測の対象: {model}")
+STORED_IN = Text(en="cache in {type}", ja="キャッシュの型 {type}")
+NEEDS_REST = Text(
+    en="To predict the rest, kvviz needs what the log does not say: {asked}.",
+    ja="ほかの値の予測には、ログにない次の情報が必要です: {asked}。",
+)
+TP = Text(en="Tensor-parallel size", ja="テンソル並列数")
+KV_TYPE = Text(en="KV cache type", ja="KV キャッシュの型")
+CONTEXT = Text(en="Context of all slots (-c)", ja="全スロットのコンテキスト（-c）")
+OTHERWISE = Text(en="Another model or other settings", ja="別のモデルや設定で照合")
+SAID = Text(en="What else the log says", ja="そのほかにログにある値")
+WHY = Text(en="What the engine did", ja="エンジンの動作")
+MEASURED = Text(
+    en="The log has measured terms of a GPU's memory: {terms}. Sizing can go by them instead of estimates; they are"
+    " then settings like others, also in its link.",
+    ja="ログには GPU メモリの内訳の実測値があります（{terms}）。推定値の代わりにサイジングで使えます"
+    "（使うと通常の設定となり、リンクにも含まれます）。",
+)
+MEASURED_TERMS = {
+    "weights_gib": Text(en="weights {value} GiB over all GPUs", ja="重み {value} GiB（全 GPU）"),
+    "activations_gib": Text(en="activations {value} GiB", ja="アクティベーション {value} GiB"),
+    "non_torch_gib": Text(en="outside PyTorch {value} GiB", ja="PyTorch 以外 {value} GiB"),
+    "graphs_gib": Text(en="CUDA graphs {value} GiB", ja="CUDA グラフ {value} GiB"),
+}
+USE_MEASURED = Text(en="Use these measured terms", ja="この実測値を使う")

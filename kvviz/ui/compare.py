@@ -29,6 +29,7 @@ from kvviz.compare import (
     Difference,
     difference,
 )
+from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import every_device
 from kvviz.links import SET_SCENARIOS
@@ -41,6 +42,7 @@ from kvviz.ui import models, show, state
 
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
+_MOST_REASONS: Final = 6
 _SHORT: Final = 14
 """Characters of a table's cell that stay on one line."""
 URL: Final = "/compare"
@@ -104,11 +106,23 @@ def undo() -> None:
         st.session_state["compare_pair"] = ()
 
 
-def publish(base: Scenario, compared: Sequence[Scenario]) -> str:
-    """The page's link: the Sizing page's scenario, the matrix's axes, the scenarios and the two that are explained."""
+def share(base: Scenario, compared: Sequence[Compared], lang: Lang) -> None:
+    """The page's link, folded; the address bar says the same."""
+    try:
+        link = _publish(base, [one.scenario for one in compared])
+    except KvvizError as error:
+        show.lines((error.message(lang),))
+        return
+    with st.expander(text.SHARE(lang), key="share_compared", icon=":material/share:"):
+        st.caption(text.LINK_HELP(lang))
+        st.code(link, language=None, wrap_lines=True)
+
+
+def _publish(base: Scenario, scenarios: Sequence[Scenario]) -> str:
+    """The Sizing page's scenario, the matrix's axes, the scenarios side by side and the two that are explained."""
     fields = {name: value for name, value in to_query(base).items() if name != "v"}
     return state.publish_set(
-        compared,
+        scenarios,
         **fields,
         models=",".join(st.session_state["compare_models"]),
         devices=",".join(st.session_state["compare_gpus"]),
@@ -168,9 +182,12 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
             table.append(line)
         st.table(table, border="horizontal")
     told = [text.LEGEND(lang)]
-    for label, why, about in reasons(rows, lang):
+    found = reasons(rows, lang)
+    for label, why, about in found[:_MOST_REASONS]:
         names = ("、" if lang == "ja" else ", ").join(about)
         told.append(text.REASON(lang, cell=label, models=show.plain(names), why=show.plain(why)))
+    if len(found) > _MOST_REASONS:
+        told.append(text.MORE_REASONS(lang, count=len(found) - _MOST_REASONS))
     st.caption("  \n".join(told))
 
 

@@ -9,6 +9,7 @@ from kvviz.planning import engine_name
 from kvviz.text import blocks as blocks_text
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
+from kvviz.text import log_check as log_text
 from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
@@ -23,6 +24,7 @@ PAGES = {
     text.GROUP_SIZE: [
         st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True),
         st.Page(ROOT / "pages" / "compare.py", title=compare_text.PAGE(lang), url_path="compare"),
+        st.Page(ROOT / "pages" / "check_log.py", title=log_text.PAGE(lang), url_path="check-log"),
         # What a review link opens: in no list.
         st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
     ],
@@ -31,7 +33,7 @@ PAGES = {
         st.Page(ROOT / "pages" / "prefixes.py", title=prefixes_text.PAGE(lang), url_path="prefixes"),
     ],
 }
-page = st.navigation({group(lang): pages for group, pages in PAGES.items()})
+page = st.navigation({group(lang): pages for group, pages in PAGES.items()}, position="top")
 
 if not st.context.is_embedded:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

@@ -18,8 +18,6 @@ from kvviz.text import mistakes as mistaken
 from kvviz.text import sizing as labels
 from kvviz.ui import models, show, state
 
-SIZING: Final = "../../pages/sizing.py"
-"""As main.py sees it."""
 _BADGES: Final[dict[Badge, str]] = {"changed": "orange", "estimate": "blue", "default": "gray"}
 _FIRST: Final = (labels.MODEL, labels.ENGINE, labels.GPU, text.GPUS, labels.INPUT, labels.OUTPUT, labels.SEQUENCES)
 """Assumptions in the table even where they are as by default."""
@@ -89,22 +87,24 @@ def claim_in_link() -> dict[str, str]:
 # --- what an answer rests on -----------------------------------------------------------------------------------------
 
 
-def rests_on(sizing: Sizing, lang: Lang) -> None:
-    """Every assumption with its badge; those that nobody touched and few ask for on one line."""
+def rests_on(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
+    """Every assumption with its badge; those that nobody touched and few ask for on one line.
+
+    On a phone there is no room for a third column: the reasons are folded.
+    """
     made = assumptions(sizing)
     shown = [one for one in made if one.badge != "default" or one.label in (*_FIRST, labels.KV_DTYPE)]
-    st.table(
-        [
-            {
-                text.ASSUMPTION(lang): one.label(lang),
-                text.VALUE(lang): show.plain(_said(one.value, lang)),
-                text.BADGE(lang): f":{_BADGES[one.badge]}-badge[{text.BADGES[one.badge](lang)}]",
-                text.BASIS(lang): show.plain(one.source(lang)) if one.source else "",
-            }
-            for one in shown
-        ],
-        border="horizontal",
-    )
+    rows = []
+    for one in shown:
+        said, badge = show.plain(_said(one.value, lang)), f":{_BADGES[one.badge]}-badge[{text.BADGES[one.badge](lang)}]"
+        row = {text.ASSUMPTION(lang): one.label(lang), text.VALUE(lang): f"{said} {badge}"}
+        basis = show.plain(one.source(lang)) if one.source else ""
+        rows.append(row if phone else {**row, text.BASIS(lang): basis})
+    st.table(rows, border="horizontal")
+    if phone:
+        reasons = [f"- **{one.label(lang)}** {show.plain(one.source(lang))}" for one in shown if one.source]
+        with st.expander(text.BASIS(lang), key="basis", type="compact"):
+            st.caption("\n".join(reasons))
     if rest := [one for one in made if one not in shown]:
         settings = exported.SETTINGS_SEPARATOR(lang).join(_one_setting(one, lang) for one in rest)
         st.caption(show.plain(exported.THE_REST(lang, settings=settings)))
@@ -143,10 +143,10 @@ def difference(of: Dispute, lang: Lang) -> None:
         return
     counted = of.requests_more is not None
     told = [step for step in of.steps if step.counts]
-    rows = [_row("**A**", of.a, None, "", lang, counted=counted)]
-    rows += [_row(_changes(s.changes, lang), s.after, s, _more(s, lang), lang, counted=counted) for s in told]
     whole = Step(changes=(), before=of.a, after=of.b)
-    rows.append(_row("**B**", of.b, None, f"**{_more(whole, lang)}**", lang, counted=counted))
+    rows = [_row("**A**", of.a, of.a, "", lang, counted=counted)]
+    rows += [_row(_changes(s.changes, lang), s.before, s.after, _more(s, lang), lang, counted=counted) for s in told]
+    rows.append(_row("**B**", of.b, of.b, f"**{_more(whole, lang)}**", lang, counted=counted))
     st.markdown(f"**{text.DIFFERENCE(lang)}**")
     st.table(rows, border="horizontal")
     notes = [text.ADDS_UP(lang)] if len(told) > 1 else []
@@ -159,22 +159,20 @@ def difference(of: Dispute, lang: Lang) -> None:
     st.caption("  \n".join(notes))
 
 
-def _row(what: str, after: Sizing, step: Step | None, more: str, lang: Lang, *, counted: bool) -> dict[str, str]:
+def _row(what: str, before: Sizing, after: Sizing, more: str, lang: Lang, *, counted: bool) -> dict[str, str]:
     """What it comes to after a step; what the step changed is set bold."""
+    was, now = _numbers(before, lang, counted=counted), _numbers(after, lang, counted=counted)
+    cells = {name: value if value == was[name] else f"**{value}**" for name, value in now.items()}
+    return {text.STEP(lang): what, **cells, text.DELTA(lang): more}
 
-    def cell(shown: str, *, changed: bool) -> str:
-        return f"**{shown}**" if changed else shown
 
-    row = {
-        text.STEP(lang): what,
-        text.EACH_REQUEST(lang): cell(format_bytes(bytes_of(after)), changed=bool(step and step.bytes_more)),
-    }
-    pool = pool_of(after)
+def _numbers(sizing: Sizing, lang: Lang, *, counted: bool) -> dict[str, str]:
+    numbers = {text.EACH_REQUEST(lang): format_bytes(bytes_of(sizing))}
+    pool = pool_of(sizing)
     if counted and pool is not None:
-        row[text.POOL(lang)] = cell(format_bytes(pool), changed=bool(step and step.pool_more))
-        fit, asked = format_count(after.max_sequences_counted or 0), format_count(after.scenario.requests)
-        row[text.AT_ONCE(lang)] = cell(f"{fit} / {asked}", changed=bool(step and step.requests_more))
-    return {**row, text.DELTA(lang): more}
+        fit, asked = format_count(sizing.max_sequences_counted or 0), format_count(sizing.scenario.requests)
+        numbers |= {text.POOL(lang): format_bytes(pool), text.AT_ONCE(lang): f"{fit} / {asked}"}
+    return {name: value.replace(" ", "\u00a0") for name, value in numbers.items()}
 
 
 def _changes(changes: Sequence[Change], lang: Lang) -> str:

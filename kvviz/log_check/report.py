@@ -1,0 +1,141 @@
+"""A check in words and rows, for the page and the command line."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from kvviz.core.units import format_bytes, format_count
+from kvviz.engines import vllm
+from kvviz.log_check.model import Check, Figure
+from kvviz.text import Lang
+from kvviz.text import log_check as text
+
+ENGINES: Final = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "tensorrt-llm": "TensorRT-LLM",
+    "llama.cpp": "llama.cpp",
+    "ik_llama.cpp": "ik_llama.cpp",
+    "ollama": "ollama",
+}
+
+_LARGE: Final = 100
+"""From here on decimals of a count say nothing."""
+
+
+def headline(of: Check, lang: Lang) -> str:
+    """The answer in a sentence."""
+    engine = ENGINES[of.log.engine]
+    telling = [f for f in of.figures if f.telling]
+    match of.verdict:
+        case "agrees" if of.assumed:
+            return text.AGREES_IF(lang, engine=engine, count=len(telling), assumed=_list(_assumed(of, lang), lang))
+        case "agrees":
+            return text.AGREES(lang, engine=engine, count=len(telling))
+        case "explained":
+            return text.EXPLAINED(lang, engine=engine)
+        case "differs":
+            differ = sum(not f.agrees for f in telling)
+            model = of.model or text.THIS_MODEL(lang)
+            return text.DIFFERS(lang, count=len(telling), differ=differ, model=model)
+    if of.asked:
+        return text.NEEDS(lang, engine=engine, asked=asked(of, lang))
+    return text.NOTHING_COMPARED(lang, engine=engine, model=of.model or text.THIS_MODEL(lang))
+
+
+def causes(of: Check, lang: Lang) -> list[str]:
+    """What the engine did besides keeping every layer at full length; what had to be found out comes first."""
+    found = [*of.found, *(rule for rule in of.cause if rule not in of.found)]
+    return [text.CAUSES[rule](lang) for rule in found if rule in text.CAUSES]
+
+
+def compared_with(of: Check, lang: Lang) -> str:
+    """Which model, as it was stored and split."""
+    settings = of.settings
+    if settings is None:
+        return ""
+    model = of.model or text.THIS_MODEL(lang)
+    kv_dtype = (
+        settings.kv_dtype
+        if settings.v_dtype in ("same", settings.kv_dtype)
+        else (f"{settings.kv_dtype} / {settings.v_dtype}")
+    )
+    parts = [text.PREDICTED_FOR(lang, model=model)]
+    if kv_dtype != "auto":
+        parts.append(text.STORED_IN(lang, type=kv_dtype))
+    parts += [
+        f"{name.upper()} {size}"
+        for name, size in (("tp", settings.tp), ("pp", settings.pp), ("dcp", settings.dcp))
+        if size > 1
+    ]
+    if of.by_log:
+        parts.append(text.FROM_LOG(lang))
+    return " · ".join(parts)
+
+
+def asked(of: Check, lang: Lang) -> str:
+    """What the log does not say, as a list."""
+    return _list((text.ASKED[name](lang) for name in of.asked), lang)
+
+
+def rows(of: Check, lang: Lang, *, narrow: bool = False) -> list[dict[str, str]]:
+    """Predicted beside reported; what the causes changed has a column of its own. ``narrow``: for a phone."""
+    table = [_row(f, lang, changed=bool(of.found)) for f in of.figures if f.telling or not f.agrees]
+    left_out = text.ROUNDING(lang) if narrow else ""
+    return [{name: cell for name, cell in row.items() if name != left_out} for row in table]
+
+
+def said(of: Check, lang: Lang) -> list[dict[str, str]]:
+    """Figures of the log that nothing was predicted for, as they were read."""
+    compared = {f.name for f in of.figures}
+    return [
+        {text.FIGURE(lang): label(lang), text.REPORTED(lang): shown(name, value)}
+        for name, label in text.FIGURES.items()
+        if name not in compared and (value := getattr(of.log, name, None)) is not None
+    ]
+
+
+def shown(name: str, value: object) -> str:
+    """A figure as people read it: bytes in their unit, counts with commas."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, int | float):
+        return str(value)
+    if "bytes" in name and "per_token" not in name:
+        return format_bytes(round(value))
+    if value == int(value) or value >= _LARGE:
+        return format_count(round(value))
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _row(figure: Figure, lang: Lang, *, changed: bool) -> dict[str, str]:
+    name, residual = figure.name, figure.residual
+    exact = residual == 0
+    off = text.NO_DIFFERENCE(lang) if exact else _signed(name, residual)
+    row = {
+        text.FIGURE(lang): f"{'✓' if figure.agrees else '✗'} {text.FIGURES[name](lang)}",
+        text.REPORTED(lang): shown(name, figure.reported),
+        text.PREDICTED(lang): shown(name, figure.predicted),
+    }
+    if changed:
+        row[text.WITHOUT(lang)] = shown(name, figure.plain) if figure.plain != figure.predicted else "–"
+    row[text.RESIDUAL(lang)] = off
+    row[text.ROUNDING(lang)] = f"± {shown(name, figure.tolerance)}" if figure.tolerance else "–"
+    return row
+
+
+def _signed(name: str, value: float) -> str:
+    return ("+" if value > 0 else "-") + shown(name, abs(value))
+
+
+def _assumed(of: Check, lang: Lang) -> Iterator[str]:
+    for name, value in of.assumed.items():
+        switch = f"{name}_{'on' if value else 'off'}"
+        if switch in text.ASSUMED:
+            yield text.ASSUMED[switch](lang)
+        elif name != "draft_layers" or value:
+            number = format_count(value) if isinstance(value, int) else vllm.VERSION if value == "auto" else value
+            yield text.ASSUMED[name](lang, value=number)
+
+
+def _list(parts: Iterable[str], lang: Lang) -> str:
+    return text.AND(lang).join(parts)

@@ -1,0 +1,197 @@
+"""The log page: the pasted text, what is asked beside it, and the answer."""
+
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from kvviz import catalogue
+from kvviz.core.architecture import parse_config, read_config
+from kvviz.core.dtypes import KV_DTYPES
+from kvviz.core.errors import KvvizError, UnknownArchitectureError
+from kvviz.engine_log import EngineLog
+from kvviz.log_check import Check, Model, check, decode, encoder_model, model_of, report
+from kvviz.log_check.measured import scenario_of
+from kvviz.resolve import resolve
+from kvviz.scenario import Scenario, parse_value
+from kvviz.text import Lang
+from kvviz.text import log_check as text
+from kvviz.ui import browser, models, show
+
+_EXAMPLES: Final = Path(catalogue.__file__).parent / "data" / "example_logs"
+EXAMPLES: Final = {
+    "vLLM": ("vllm.log", "https://github.com/vllm-project/vllm/issues/28228"),
+    "llama.cpp": ("llama.cpp.log", "https://github.com/ggml-org/llama.cpp/issues/14097"),
+}
+_GIVEN: Final = {"tp": "tp", "element": "kv_dtype", "n_ctx": "max_model_len"}
+"""What is asked for, and the setting it is read as."""
+_SETTING: Final = {"tp": "tp", "element": "kv_dtype", "n_ctx": "context_tokens"}
+_KEYS: Final = ("log_model", "log_config", *(f"log_{name}" for name in _GIVEN))
+
+
+def entered(lang: Lang) -> str:
+    """The log: what is in the box, else the uploaded file."""
+    with st.container(horizontal=True):
+        for engine in EXAMPLES:
+            st.button(text.EXAMPLE(lang, engine=engine), key=f"try_{engine}", on_click=_example, args=(engine,))
+        if st.session_state.get("log_text"):
+            st.button(text.CLEAR(lang), key="log_clear", icon=":material/delete:", type="tertiary", on_click=_clear)
+    pasted = st.session_state.get("log_text")
+    for engine, (_, source) in EXAMPLES.items():
+        if pasted and pasted == _read(engine):
+            st.caption(text.EXAMPLE_SOURCE(lang, source=source))
+    pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
+    uploads = st.session_state.get("log_uploads", 0)
+    uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
+    if pasted and pasted.strip():
+        return pasted
+    return decode(uploaded.getvalue()) if uploaded is not None else ""
+
+
+def _read(engine: str) -> str:
+    return (_EXAMPLES / EXAMPLES[engine][0]).read_text(encoding="utf-8")
+
+
+def _example(engine: str) -> None:
+    _clear()
+    st.session_state["log_text"] = _read(engine)
+
+
+def _clear() -> None:
+    st.session_state["log_text"] = ""
+    st.session_state["log_uploads"] = st.session_state.get("log_uploads", 0) + 1  # an empty uploader
+    for key in _KEYS:
+        st.session_state.pop(key, None)
+
+
+def asked(log: EngineLog, of: Model | None) -> tuple[str, ...]:
+    """What must be asked for; where these settings cannot be, the ones that can be given otherwise."""
+    try:
+        return check(log, model=of).asked
+    except KvvizError:
+        return ("tp", "element")
+
+
+def model(lang: Lang) -> Model | None:
+    """The model chosen, typed or pasted; None where there is none yet."""
+    st.selectbox(
+        text.MODEL(lang),
+        models.offered(),
+        index=None,
+        key="log_model",
+        placeholder=text.MODEL_PLACEHOLDER(lang),
+        help=text.MODEL_HELP(lang),
+        filter_mode="contains",
+        accept_new_options=True,
+        on_change=_model_chosen,
+    )
+    name: str | None = st.session_state["log_model"]
+    found = None
+    if name and not models.known(name):
+        show.lines((models.problem(name)(lang),))
+    elif name:
+        found = _known(name)
+    with st.expander(text.CONFIG(lang), key="log_config_folded", type="compact"):
+        pasted = st.text_area(text.CONFIG(lang), key="log_config", label_visibility="collapsed", height=120)
+    if pasted and pasted.strip() and not name:
+        try:
+            found = _pasted(pasted)
+        except KvvizError as error:
+            show.lines(error.lines(lang))
+    return found
+
+
+def _model_chosen() -> None:
+    typed = str(st.session_state["log_model"] or "").strip()
+    if typed and not models.known(typed):
+        st.session_state["log_model"] = catalogue.named(typed) or models.ask_hub(typed) or typed
+
+
+def _known(name: str) -> Model:
+    if name in catalogue.models():
+        return model_of(catalogue.load(name))
+    scenario = Scenario(model=name, config=st.session_state["pasted"].get(name, ""))
+    resolved = resolve(scenario, given=models.given(scenario))
+    return Model(name=name, architecture=resolved.architecture)
+
+
+def _pasted(pasted: str) -> Model:
+    config = parse_config(pasted)
+    try:
+        architecture = read_config(config)
+    except UnknownArchitectureError:
+        encoder = encoder_model(config, "config.json")
+        if encoder is None:
+            raise
+        return encoder
+    name = catalogue.safe_name(architecture.class_name or architecture.model_type)
+    return Model(name=name, architecture=architecture)
+
+
+def settings(names: tuple[str, ...], lang: Lang) -> dict[str, object]:
+    """What the log does not say, as the person gives it; what cannot be is said beside its box."""
+    given: dict[str, object] = {}
+    labels = {"tp": text.TP, "element": text.KV_TYPE, "n_ctx": text.CONTEXT}
+    asked = [name for name in names if name in _GIVEN]
+    if not asked:
+        return given
+    for name, column in zip(asked, st.columns(max(2, len(asked))), strict=False):
+        with column:
+            if name == "element":
+                written = st.selectbox(labels[name](lang), ["auto", *KV_DTYPES], key=f"log_{name}")
+            else:
+                written = st.text_input(
+                    labels[name](lang), key=f"log_{name}", placeholder="1" if name == "tp" else None
+                )
+            if not written or written == "auto":
+                continue
+            try:
+                value = parse_value(_GIVEN[name], written)
+            except KvvizError as error:
+                show.lines((error.message(lang).partition(": ")[2] or error.message(lang),))
+                continue
+            if value is not None:
+                given[_SETTING[name]] = value
+    return given
+
+
+def answer(checked: Check, lang: Lang) -> None:
+    """The answer in a sentence, why, and predicted beside reported."""
+    sentence = show.plain(report.headline(checked, lang))
+    match checked.verdict:
+        case "agrees":
+            st.success(sentence, icon=":material/check:")
+        case "explained":
+            st.warning(sentence, icon=":material/lightbulb:")
+        case "differs":
+            st.error(sentence, icon=":material/difference:")
+        case _:
+            st.info(sentence, icon=":material/help:")
+    reasons = report.causes(checked, lang)
+    if reasons:
+        if checked.verdict != "explained":
+            st.markdown(f"**{text.WHY(lang)}**")
+        st.markdown("\n".join(f"- {show.plain(reason)}" for reason in reasons))
+    if checked.asked and checked.verdict != "unknown":
+        more = text.NEEDS_REST if "model" in checked.asked else text.UNCERTAIN
+        st.caption(show.plain(more(lang, asked=report.asked(checked, lang))))
+    if basis := report.compared_with(checked, lang):
+        st.caption(show.plain(basis))
+    if rows := report.rows(checked, lang, narrow=browser.is_phone()):
+        st.table(rows, border="horizontal")
+    if rows := report.said(checked, lang):
+        with st.expander(text.SAID(lang), key="log_said", expanded=not checked.figures):
+            st.table(rows, border="horizontal")
+
+
+def measured(checked: Check, lang: Lang) -> Scenario | None:
+    """The terms the engine measured, and the scenario with them once its button is pressed."""
+    if not checked.measured or (checked.log.engine == "vllm" and len(checked.measured) < 2):
+        return None
+    comma = "、" if lang == "ja" else ", "
+    terms = comma.join(text.MEASURED_TERMS[name](lang, value=f"{v:,.2f}") for name, v in checked.measured.items())
+    st.caption(show.plain(text.MEASURED(lang, terms=terms)))
+    if not st.button(text.USE_MEASURED(lang), key="use_measured", icon=":material/speed:"):
+        return None
+    name = checked.model if checked.model and models.known(checked.model) else None
+    return scenario_of(checked, st.session_state["valid"], model=name)
