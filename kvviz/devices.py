@@ -134,6 +134,17 @@ def search(query: str) -> tuple[Device, ...]:
     return tuple(sorted(found, key=lambda d: (asked != _plain(d.id), not _begins(d, words), d.kind == "mig")))
 
 
+def named(written: str) -> str | None:
+    """The id that somebody means: a size of one's own, a GPU's id or name with or without its maker, or the only one
+    that ``search`` finds. None: nobody knows."""
+    asked = _plain(written)
+    for gpu in every_device():
+        if asked and asked in (_plain(gpu.id), _plain(gpu.name), _plain(gpu.name.partition(" ")[2])):
+            return gpu.id
+    found = search(written) if asked else ()
+    return own(written) or (found[0].id if len(found) == 1 else None)
+
+
 def hidden_bytes(gpu: Device) -> Estimate:
     """What of the reported memory a program cannot use: the driver's own share, or what Metal keeps back."""
     if gpu.generation == "apple":

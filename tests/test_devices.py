@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
-from kvviz.devices import common, device, devices, every_device, hidden_bytes, own, search, usable_bytes
+from kvviz.devices import common, device, devices, every_device, hidden_bytes, named, own, search, usable_bytes
 from kvviz.scenario import Scenario
 
 REPORTED_MIB = {
@@ -231,3 +231,21 @@ def test_what_nobody_knows_is_no_gpu_of_ones_own() -> None:
     for name in ("own-0gib", "own-gib", "own-1e9gib", "own-48", "own-48gib2"):
         with pytest.raises(ScenarioError):
             device(name)
+
+
+@pytest.mark.parametrize(
+    ("written", "gpu"),
+    [
+        ("H200", "h200"),
+        ("nvidia h200", "h200"),
+        ("h100-80gb", "h100-80gb"),
+        ("48 GB", "own-48gib"),
+    ],
+)
+def test_what_somebody_means(written: str, gpu: str) -> None:
+    assert named(written) == gpu
+
+
+def test_nobody_knows_what_is_meant() -> None:
+    assert named("") is None
+    assert named("h") is None

@@ -13,7 +13,7 @@ from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError, UnknownArchitectureError
 from kvviz.core.units import format_count
-from kvviz.devices import own, search
+from kvviz.devices import named
 from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.resolve import resolve
 from kvviz.scenario import (
@@ -231,8 +231,7 @@ def model_typed() -> None:
 def gpu_chosen() -> None:
     """Callback: a number of GiB is a GPU of one's own; a name that means one GPU is that."""
     chosen = str(st.session_state["gpu"] or "")
-    found = search(chosen)
-    st.session_state["gpu"] = own(chosen) or (found[0].id if chosen and len(found) == 1 else chosen)
+    st.session_state["gpu"] = named(chosen) or chosen
 
 
 def engine_chosen() -> None:

@@ -49,7 +49,7 @@ def test_each_file_opens(open_page: OpenPage, label: str) -> None:
         assert json.loads(content)["max_sequences_counted"] == 34
     elif label == "CSV":
         assert content.startswith(b"\xef\xbb\xbf")
-        assert any("37731958784" in row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+        assert any("37270585344" in row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     else:
         assert "34 of 50" in content.decode()
         assert page.url.split("/?")[0] in content.decode()

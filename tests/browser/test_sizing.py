@@ -30,6 +30,7 @@ def drawing(page: Page, index: int) -> str:
 
 
 def address(page: Page) -> dict[str, str]:
+    page.wait_for_function("location.search.includes('v=')")
     page.wait_for_timeout(300)  # the address follows the page's last run
     query = urlsplit(page.url).query
     return {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
