@@ -1,14 +1,15 @@
 """One GPU's memory, from what the driver reports to what is left for the cache, as each engine reckons."""
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil
-from typing import assert_never
+from typing import Final, assert_never
 
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import LatentAttention
-from kvviz.core.units import GIB
-from kvviz.devices import Device
+from kvviz.core.parallel import pipeline
+from kvviz.core.units import GIB, format_bytes
+from kvviz.devices import Device, hidden_bytes
 from kvviz.engines import llama_cpp, sglang_memory, tensorrt_llm, vllm, vllm_memory
 from kvviz.engines.llama_cpp import LlamaCppPlan
 from kvviz.engines.sglang import SglangPlan
@@ -20,6 +21,10 @@ from kvviz.planning import Plan, batched_tokens, unit_bytes
 from kvviz.scenario import Scenario
 from kvviz.text import Message, engine
 from kvviz.text import planning as text
+from kvviz.weights import Shares, of_fullest_rank
+
+_V0_SEQUENCES: Final = 256
+"""``--max-num-seqs`` of vLLM's V0 engine where it is not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +34,14 @@ class Budget:
     device: Device
     device_bytes: int
     """What the driver reports."""
+    hidden: Estimate
+    """What of it no program can use: an engine's fraction is of the rest."""
     memory_fraction: float | None
     """The share that the engine was given, of what its setting is a share of; None: it has no such setting."""
     requested_bytes: int
     """What the engine may take, weights included."""
     outside_bytes: int
-    """device_bytes - requested_bytes: never the cache's."""
+    """What the fraction leaves: never the cache's."""
     weights: Estimate
     activations: Estimate
     graphs: Estimate
@@ -88,8 +95,9 @@ class _Terms:
 
 def budget_of(architecture: Architecture, scenario: Scenario, gpu: Device, weights: Estimate, plan: Plan) -> Budget:
     """The budget of the fullest GPU. ``weights`` are those of the whole model."""
-    share = _on_one_gpu(weights, plan)
-    terms = _terms(architecture, scenario, gpu, share, plan)
+    share = _on_one_gpu(weights, architecture, scenario, plan)
+    hidden = hidden_bytes(gpu)
+    terms = _terms(architecture, scenario, gpu, share, plan, hidden)
     activations = _or_entered(terms.activations, scenario.activations_gib)
     graphs = _or_entered(terms.graphs, scenario.graphs_gib)
     non_torch = _or_entered(terms.non_torch, scenario.non_torch_gib)
@@ -104,7 +112,8 @@ def budget_of(architecture: Architecture, scenario: Scenario, gpu: Device, weigh
         device_bytes=gpu.memory_bytes,
         memory_fraction=terms.memory_fraction,
         requested_bytes=terms.requested_bytes,
-        outside_bytes=gpu.memory_bytes - terms.requested_bytes,
+        hidden=hidden,
+        outside_bytes=gpu.memory_bytes - hidden.value_bytes - terms.requested_bytes,
         weights=share,
         activations=activations,
         graphs=graphs,
@@ -119,25 +128,49 @@ def budget_of(architecture: Architecture, scenario: Scenario, gpu: Device, weigh
     )
 
 
-def _on_one_gpu(weights: Estimate, plan: Plan) -> Estimate:
-    """A GPU's share of the weights: layers are taken to weigh the same, and to divide."""
-    if plan.gpus == 1:
-        return weights
-    source = Message(engine.WEIGHTS_SPLIT, {"source": weights.source, "tp": plan.gpus})
-    share = Fraction(weights.value_bytes, plan.gpus) * _fullest(plan)
-    return Estimate(value_bytes=ceil(share), basis="assumed", source=source, parameters=weights.parameters)
+def _on_one_gpu(weights: Estimate, architecture: Architecture, scenario: Scenario, plan: Plan) -> Estimate:
+    """The fullest GPU's share of the weights."""
+    return of_fullest_rank(weights, architecture, _split(architecture, scenario, plan))
 
 
-def _fullest(plan: Plan) -> Fraction:
-    """Layers of the fullest stage over those of an average one."""
-    stages = getattr(plan, "stages", ())
-    counts = [stage.layers for stage in stages if hasattr(stage, "layers")]
-    return Fraction(max(counts) * len(counts), sum(counts)) if counts else Fraction(1)
+def _split(architecture: Architecture, scenario: Scenario, plan: Plan) -> Shares:
+    match plan:
+        case VllmPlan():
+            stages = tuple(range(s.first_layer, s.first_layer + s.layers) for s in plan.stages)
+            experts = plan.tp
+            gpus = plan.gpus
+            if scenario.attention_dp == "on":  # --enable-expert-parallel over the engines side by side
+                experts, gpus = scenario.gpus // plan.pp, scenario.gpus
+            return Shares(gpus=gpus, stages=stages, attention=plan.tp, experts=experts, rest=plan.tp)
+        case SglangPlan():
+            stages = pipeline(architecture, plan.pp, remainder="last")
+            attention = plan.tp // plan.dp_attention
+            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
+        case TensorRtLlmPlan():
+            stages = _equal_stages(architecture, plan.pp)
+            attention = 1 if plan.attention_dp else plan.tp
+            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
+        case LlamaCppPlan():
+            return Shares(gpus=plan.gpus, stages=_equal_stages(architecture, plan.gpus), attention=1, experts=1, rest=1)
+        case TransformersPlan():
+            stages = _equal_stages(architecture, plan.pp)
+            return Shares(gpus=plan.gpus, stages=stages, attention=plan.tp, experts=plan.tp, rest=plan.tp)
+        case _:
+            assert_never(plan)
 
 
-def _terms(architecture: Architecture, scenario: Scenario, gpu: Device, weights: Estimate, plan: Plan) -> _Terms:
+def _equal_stages(architecture: Architecture, stages: int) -> tuple[range, ...]:
+    """As equal as whole layers allow, the first ones taking one more."""
+    layers = len(architecture.layers)
+    bounds = [-(-layers * stage // stages) for stage in range(stages + 1)]
+    return tuple(range(start, end) for start, end in pairwise(bounds))
+
+
+def _terms(
+    architecture: Architecture, scenario: Scenario, gpu: Device, weights: Estimate, plan: Plan, hidden: Estimate
+) -> _Terms:
     none = Estimate(value_bytes=0, basis="exact", source=Message(text.NOT_APART))
-    total = gpu.memory_bytes
+    total = gpu.memory_bytes - hidden.value_bytes
     match plan:
         case VllmPlan():  # requested - weights - activations - graphs - non-torch (v1/worker/gpu_worker.py:700-757)
             fraction = scenario.memory_fraction or vllm.DEFAULT_MEMORY_FRACTION[plan.version]
@@ -154,24 +187,25 @@ def _terms(architecture: Architecture, scenario: Scenario, gpu: Device, weights:
                 requested_bytes=ceil(total * fraction),
                 activations=activations,
                 graphs=vllm_memory.graphs(measured=measured),
-                non_torch=vllm_memory.non_torch(plan.gpus, measured=measured),
+                non_torch=_with_states(vllm_memory.non_torch(plan.gpus, measured=measured), plan),
             )
         case SglangPlan():
             fraction = scenario.memory_fraction or sglang_memory.default_memory_fraction(
-                total,
+                gpu.memory_bytes,
                 tp=plan.tp,
                 pp=plan.pp,
                 dp_attention=plan.dp_attention,
                 latent=any(isinstance(c, LatentAttention) for layer in architecture.layers for c in layer),
                 chunked_prefill_tokens=scenario.batched_tokens,
             )
-            pool = sglang_memory.pool(device_bytes=total, weights=weights, memory_fraction=fraction)
+            pool = sglang_memory.pool(device_bytes=gpu.memory_bytes, weights=weights, memory_fraction=fraction)
+            before = pool.before_load  # counted from what the driver reports
             return _Terms(
                 memory_fraction=fraction,
                 requested_bytes=total - pool.slack.value_bytes,
                 activations=none,
                 graphs=none,
-                non_torch=pool.before_load,
+                non_torch=replace(before, value_bytes=max(0, before.value_bytes - hidden.value_bytes)),
             )
         case TensorRtLlmPlan():
             fraction = scenario.memory_fraction or float(tensorrt_llm.DEFAULT_FRACTION)
@@ -208,6 +242,16 @@ def _terms(architecture: Architecture, scenario: Scenario, gpu: Device, weights:
             )
         case _:
             assert_never(plan)
+
+
+def _with_states(non_torch: Estimate, plan: VllmPlan) -> Estimate:
+    """V0 kept states of as many requests as may run at once in tensors of their own."""
+    if not plan.state_slot_bytes:
+        return non_torch
+    states = _V0_SEQUENCES * plan.state_slot_bytes
+    values = {"source": non_torch.source, "sequences": _V0_SEQUENCES, "states": format_bytes(states)}
+    source = Message(engine.STATES_APART, values)
+    return Estimate(value_bytes=non_torch.value_bytes + states, basis="assumed", source=source)
 
 
 def _or_entered(estimate: Estimate, gib: float | None) -> Estimate:

@@ -1,4 +1,7 @@
-"""``kvviz size``, ``models`` and ``live``: the core for scripts, CI jobs and docs. ``--json`` is a stable contract."""
+"""``kvviz size``, ``models``, ``check-log``, ``simulate``, ``prefix``, ``live``: the core for scripts, CI jobs and docs.
+
+``--json`` is a stable contract.
+"""
 
 import argparse
 import contextlib
@@ -11,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import kvviz
 from kvviz import catalogue, cli_live
@@ -29,15 +32,23 @@ from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_total_tokens, parse_value, shown
 from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang, Message, Text
+from kvviz.text import allocation as allocation_text
 from kvviz.text import catalogue as catalogue_text
 from kvviz.text import cli as text
+from kvviz.text import log_check as log_text
 
+if TYPE_CHECKING:
+    from kvviz.log_check import Check
+
+MISMATCH: Final = 1
 BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
 _MODEL: Final = "MODEL_OR_FILE"
 _STDIN: Final = "-"
 _LENGTHS: Final = ("input", "passages", "output")
 """What ``--tokens`` stands for."""
+_ALLOCATION: Final = ("simulate", "prefix")
+"""Imported only where they are asked for: no other command should start later because of them."""
 _NOT_WRITTEN: Final = 74
 """EX_IOERR of sysexits.h: there is an answer and nowhere to put it."""
 
@@ -63,7 +74,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 when it answered, 2 for bad input, 74 when the answer cannot be written."""
+    """Run one command; the exit code is 0 when it answered, 1 when a log is not as
+    predicted, 2 for bad input, 74 when the answer cannot be written."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     flags = given[: given.index("--")] if "--" in given else given
     lang: Lang = "ja" if _follows(flags, "--lang") == "ja" else "en"
@@ -89,11 +101,18 @@ def _run(given: list[str], lang: Lang, *, as_json: bool) -> int:
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows "?" instead of a traceback
             stream.reconfigure(errors="replace")
     try:
-        options = _parser(lang).parse_args(given)
+        options = _parser(lang, given).parse_args(given)
         if options.command == "models":
             _models(" ".join(options.query), options, lang)
         elif options.command == "live":
             cli_live.live(options, lang, _say)
+        elif options.command == "check-log":
+            return _check_log(options, lang)
+        elif options.command in _ALLOCATION:
+            from kvviz import cli_allocation
+
+            run = cli_allocation.run_simulate if options.command == "simulate" else cli_allocation.run_prefix
+            run(options, lang, _say, _table)
         else:
             _size(options, lang)
     except KvvizError as error:
@@ -122,16 +141,22 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser(lang: Lang) -> _Parser:
+def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
     choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
-    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models,live}")
-    for name, summary, more in (
-        ("size", text.SIZE, text.JSON_MEANS(lang)),
-        ("models", text.MODELS, None),
-        ("live", cli_live.SUMMARY, cli_live.JSON_MEANS(lang)),
-    ):
+    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models,check-log,simulate,prefix,live}")
+    summaries = {
+        "size": text.SIZE,
+        "models": text.MODELS,
+        "check-log": text.CHECK_LOG,
+        "simulate": allocation_text.SIMULATE,
+        "prefix": allocation_text.PREFIX,
+        "live": cli_live.SUMMARY,
+    }
+    for name, summary in summaries.items():
+        means = {"size": text.JSON_MEANS, "live": cli_live.JSON_MEANS}.get(name)
+        more = means(lang) if means else None
         command = commands.add_parser(
             name, help=summary(lang), description=summary(lang), epilog=more, allow_abbrev=False
         )
@@ -142,6 +167,18 @@ def _parser(lang: Lang) -> _Parser:
             continue
         if name == "live":
             cli_live.add_flags(command, lang)
+            continue
+        if name in _ALLOCATION:
+            if name in given:
+                from kvviz import cli_allocation
+
+                cli_allocation.add_arguments(command, name, lang)
+            continue
+        if name == "check-log":
+            command.add_argument("file", metavar="FILE", help=text.LOG_FILE(lang))
+            command.add_argument("--model", metavar=_MODEL, help=text.LOG_MODEL(lang))
+            for setting, meaning in text.LOG_SETTINGS.items():
+                command.add_argument(_flag(setting), dest=setting, metavar="X", help=meaning(lang))
             continue
         command.add_argument("model", metavar=_MODEL, help=text.FLAGS["model"](lang))
         command.add_argument("--tokens", metavar="N", help=text.TOKENS(lang))
@@ -165,6 +202,70 @@ def _models(query: str, options: argparse.Namespace, lang: Lang) -> None:
         _say("\n".join(found))
     else:
         _complain(text.NO_MATCH(lang, query=shown(query)))
+
+
+def _check_log(options: argparse.Namespace, lang: Lang) -> int:
+    """0 where the log agrees or cannot be judged, 1 where it is not what is predicted from it."""
+    # Here: the other commands start sooner without the shapes of a hundred log lines.
+    from kvviz.engine_log import MAX_CHARACTERS, read_log
+    from kvviz.log_check import as_json, check, decode, model_of, named_in, read_model
+
+    log = read_log(decode(_log_bytes(options.file, 4 * MAX_CHARACTERS + 1)))  # a character has up to four bytes
+    if not options.model:
+        model = named_in(log)
+    elif options.model != _STDIN and _is_path(options.model):
+        model = read_model(Path(options.model).expanduser())
+    else:
+        model = model_of(_load_path(_STDIN) if options.model == _STDIN else catalogue.load(options.model))
+    # Read as Sizing reads them; llama.cpp's context is its length.
+    fields = {"tp": "tp", "kv_dtype": "kv_dtype", "n_ctx": "max_model_len"}
+    written = {name: parse_value(field, value) for name, field in fields.items() if (value := getattr(options, name))}
+    given = {"context_tokens" if name == "n_ctx" else name: value for name, value in written.items()}
+    checked = check(log, model=model, given=given)
+    if options.json:
+        _say(json.dumps(as_json(checked)))
+    else:
+        _say("\n".join(_log_report(checked, lang)))
+    return MISMATCH if checked.verdict in ("differs", "explained") else 0
+
+
+def _log_bytes(file: str, most: int) -> bytes:
+    """The log, cut after what can be read at most: the reader says that it is too long."""
+    try:
+        if file != _STDIN:
+            with Path(file).open("rb") as opened:
+                return opened.read(most)
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return sys.stdin.buffer.read(most)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise KvvizError(Message(text.LOG_UNREADABLE, {"file": shown(file), "why": why}), code="no-file") from None
+
+
+def _log_report(checked: "Check", lang: Lang) -> Iterator[str]:
+    from kvviz.log_check import report
+
+    yield report.headline(checked, lang)
+    yield from (f"- {cause}" for cause in report.causes(checked, lang))
+    if checked.asked and checked.verdict != "unknown":
+        more = log_text.NEEDS_REST if "model" in checked.asked else log_text.UNCERTAIN
+        yield more(lang, asked=report.asked(checked, lang))
+    if basis := report.compared_with(checked, lang):
+        yield basis
+    for table in (report.rows(checked, lang), report.said(checked, lang)):
+        if table:
+            yield ""
+            yield from _columned(table)
+
+
+def _columned(rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
+    widths = [max(map(_columns, column)) for column in zip(*lines, strict=True)]
+    for first, *cells in lines:
+        padded = [first + " " * (widths[0] - _columns(first))]
+        padded += [" " * (width - _columns(cell)) + cell for cell, width in zip(cells, widths[1:], strict=True)]
+        yield "  ".join(padded).rstrip()
 
 
 def _size(options: argparse.Namespace, lang: Lang) -> None:
@@ -363,6 +464,7 @@ def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]
 
 def _ledger(budget: Budget, scenario: Scenario, lang: Lang) -> Iterator[tuple[Text, str, str]]:
     yield text.DEVICE, format_bytes(budget.device_bytes), text.DEVICE_NOTE(lang)
+    yield text.HIDDEN, format_bytes(budget.hidden.value_bytes), _basis(budget.hidden, lang)
     outside = text.OUTSIDE_NOTE(lang, fraction=f"{budget.memory_fraction or 1:g}")
     yield text.OUTSIDE, format_bytes(budget.outside_bytes), outside
     for label, term in (

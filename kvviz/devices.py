@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -25,6 +26,10 @@ _DATA: Final = Path(__file__).parent / "data"
 _OFFERED: Final = _DATA / "devices.json"
 _MORE: Final = _DATA / "devices_more.json"
 _COMMON: Final = ("h100-80gb", "h200", "b200", "a100-80gb", "l40s", "rtx-5090", "rtx-4090", "mi300x")
+TYPED: Final = "as typed"
+"""Source of the memory of a GPU that is only known by its size."""
+_SIZE: Final = re.compile(r"(\d{1,4}(?:\.\d{1,2})?) ?(?:gi?b?)?")
+_OWN: Final = re.compile(r"own-(\d{1,4}(?:\.\d{1,2})?)gib")
 _SMALL_MAC: Final = 32 * GIB
 """Up to here Metal's share is two thirds, above it three quarters (llama.cpp's recommendedMaxWorkingSetSize: 10.67 of
 16 GiB, 21.33 of 32, 27 of 36, 96 of 128)."""
@@ -49,7 +54,7 @@ class Device:
     memory_basis: Literal["measured", "nominal"] = "measured"
     """nominal: the vendor's figure, which no driver was seen to report."""
     bandwidth_bytes_per_s: int
-    """Peak memory bandwidth."""
+    """Peak memory bandwidth; 0: not known."""
     bandwidth_source: str
     generation: Generation
     """Decides which attention and state kernels an engine picks; ``blackwell-rtx`` is compute capability 12."""
@@ -85,13 +90,37 @@ def common() -> tuple[Device, ...]:
     return tuple(known[name] for name in _COMMON)
 
 
+def own(written: str) -> str | None:
+    """The id of a GPU of which only the memory is known, as people write it (``48``, ``48 GB``, ``47.5 GiB``); None:
+    that is no size."""
+    match = _SIZE.fullmatch(written.strip().lower())
+    return f"own-{match[1]}gib" if match and float(match[1]) > 0 else None
+
+
 def device(device_id: str) -> Device:
     """The GPU with this id; a ScenarioError that lists the offered ones where there is none."""
-    found = _by_id().get(device_id)
+    found = _by_id().get(device_id) or _own(device_id)
     if found is None:
         ids = ", ".join(d.id for d in devices())
         raise ScenarioError(Message(engine_text.UNKNOWN_GPU, {"gpu": repr(device_id), "ids": ids}), field="gpu")
     return found
+
+
+def _own(device_id: str) -> Device | None:
+    match = _OWN.fullmatch(device_id)
+    memory_bytes = int(Fraction(match[1]) * GIB) if match else 0
+    if match is None or not memory_bytes:
+        return None
+    return Device(
+        id=device_id,
+        name=f"GPU, {match[1]} GiB",
+        memory_bytes=memory_bytes,
+        memory_source=TYPED,
+        memory_basis="nominal",
+        bandwidth_bytes_per_s=0,
+        bandwidth_source="not known",
+        generation="hopper",
+    )
 
 
 def search(query: str) -> tuple[Device, ...]:
@@ -103,6 +132,17 @@ def search(query: str) -> tuple[Device, ...]:
     found = [d for d in every_device() if all(word in _searched(d) for word in words)]
     asked = _plain(query)
     return tuple(sorted(found, key=lambda d: (asked != _plain(d.id), not _begins(d, words), d.kind == "mig")))
+
+
+def named(written: str) -> str | None:
+    """The id that somebody means: a size of one's own, a GPU's id or name with or without its maker, or the only one
+    that ``search`` finds. None: nobody knows."""
+    asked = _plain(written)
+    for gpu in every_device():
+        if asked and asked in (_plain(gpu.id), _plain(gpu.name), _plain(gpu.name.partition(" ")[2])):
+            return gpu.id
+    found = search(written) if asked else ()
+    return own(written) or (found[0].id if len(found) == 1 else None)
 
 
 def hidden_bytes(gpu: Device) -> Estimate:

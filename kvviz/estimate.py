@@ -17,6 +17,8 @@ class Parameters:
     """Those of linear layers, which quantised builds store in fewer bits; None where that is not known."""
     quantised: bool
     """Whether they are published in such a build, so that any other type is another checkpoint."""
+    packed: tuple[tuple[int, int], ...] = ()
+    """(how many of them, their bytes) of each type of fewer bits they are stored in; empty, too, where not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

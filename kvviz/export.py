@@ -117,6 +117,7 @@ def _budget(budget: Budget, lang: Lang) -> Json:
     ``max_concurrency`` and ``kv_cache_size_tokens`` are what the engine logs at start, at its longest length.
     """
     terms = {
+        "hidden": budget.hidden,
         "weights": budget.weights,
         "activations": budget.activations,
         "graphs": budget.graphs,
@@ -296,9 +297,11 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
         (parts.NON_TORCH, budget.non_torch),
     )
     derived = "exact" if all(term.basis == "exact" for _, term in terms) else "estimated"
-    outside = {"total": format_bytes(budget.device_bytes), "fraction": f"{budget.memory_fraction or 1:g}"}
+    seen = format_bytes(budget.device_bytes - budget.hidden.value_bytes)
+    outside = {"total": seen, "fraction": f"{budget.memory_fraction or 1:g}"}
     listed: list[tuple[str, int, str, str]] = [
         (text.DEVICE(lang), budget.device_bytes, "exact", budget.device.memory_source),
+        (parts.HIDDEN(lang), budget.hidden.value_bytes, budget.hidden.basis, budget.hidden.source(lang)),
         (parts.OUTSIDE(lang), budget.outside_bytes, "exact", parts.OUTSIDE_SOURCE(lang, **outside)),
         *((label(lang), term.value_bytes, term.basis, term.source(lang)) for label, term in terms),
         (text.LEFT(lang), budget.available_bytes, derived, text.LEFT_SOURCE(lang)),

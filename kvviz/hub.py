@@ -451,14 +451,14 @@ def _refusal(
     sentence: Text
     code: Code
     match headers.get("X-Error-Code", ""), status:
+        case _, 401 if token:  # whoever is known is told 403 or 404
+            sentence, code = text.TOKEN_REFUSED, "hub-token"
         case "GatedRepo", _:
             sentence, code = text.GATED_FOR_YOU if token else text.GATED, "hub-gated"
         case "RevisionNotFound", _:
             sentence, code = text.BAD_REVISION, "hub-bad-revision"
         case "EntryNotFound", _:
             sentence, code = text.NO_CONFIG, "hub-no-config"
-        case _, 401 if token:
-            sentence, code = text.TOKEN_REFUSED, "hub-token"
         case _, 401:  # the Hub does not tell strangers whether a private model exists
             sentence, code = text.NOT_FOUND_OR_PRIVATE, "hub-private"
         case "RepoNotFound", _:
@@ -470,7 +470,8 @@ def _refusal(
             sentence, code = text.NOT_FOUND, "hub-not-found"
         case _:
             sentence, code = text.REFUSED, "hub-refused"
-    values = {"model": reference.repo_id, "revision": reference.revision, "status": status}
+    revision = reference.revision[:12] if _SHA.fullmatch(reference.revision) else reference.revision
+    values = {"model": reference.repo_id, "revision": revision, "status": status}
     return HubError(Message(sentence, values), code=code)
 
 

@@ -112,12 +112,28 @@ def _linear(total: int, architecture: Architecture, config: Mapping[str, object]
     None, too, where a file gives every layer embeddings of its own.
     """
     inner = next((part for name in _PARTS if isinstance(part := config.get(name), dict)), config)
-    tied = config.get("tie_word_embeddings", inner.get("tie_word_embeddings"))
-    table = (architecture.vocab_size or 0) * (architecture.hidden_size or 0)
+    tied, table = _tied(config), _table(architecture)
     if not isinstance(tied, bool) or not table or inner.get("hidden_size_per_layer_input"):
         return None
     linear = total - table * (1 if tied else 2)
     return linear if linear > 0 else None
+
+
+def tied_bytes(architecture: Architecture, config: Mapping[str, object]) -> int:
+    """Bytes of an output layer that is the embeddings again, at 16 bits: files may store both, and one is loaded.
+
+    0 where the file does not say that they are one.
+    """
+    return 2 * _table(architecture) if _tied(config) is True else 0
+
+
+def _tied(config: Mapping[str, object]) -> object:
+    inner = next((part for name in _PARTS if isinstance(part := config.get(name), dict)), config)
+    return config.get("tie_word_embeddings", inner.get("tie_word_embeddings"))
+
+
+def _table(architecture: Architecture) -> int:
+    return (architecture.vocab_size or 0) * (architecture.hidden_size or 0)
 
 
 def _listed(info: Mapping[str, object], config: Mapping[str, object]) -> Estimate | Message:

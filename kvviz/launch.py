@@ -132,7 +132,7 @@ def _first_notes(sizing: Sizing, *, config: bool = True) -> tuple[Message, ...]:
     elif scenario.weight_dtype != "auto":
         notes.append(Message(text.OTHER_WEIGHTS, {"dtype": scenario.weight_dtype}))
     if sizing.engines > 1 and plan is not None:
-        amd = budget is not None and budget.device.generation == "cdna3"
+        amd = budget is not None and budget.device.maker == "amd"
         values = {"engines": format_count(sizing.engines), "tp": plan.gpus}
         notes.append(Message(text.EACH_ENGINE_AMD if amd else text.EACH_ENGINE, values))
     if sizing.starts is False:

@@ -375,11 +375,11 @@ def _bigger_gpu(bench: _Bench) -> Iterator[Lever]:
     asked, budget, now = bench.asked, bench.asked.budget, bench.scenario.gpus
     if budget is None:
         return
-    amd = budget.device.generation == "cdna3"
+    maker = budget.device.maker
     larger = {
         d.memory_bytes: d.id
         for d in reversed(devices())
-        if d.memory_bytes > budget.device_bytes * _NOTABLY_MORE and (d.generation == "cdna3") == amd
+        if d.memory_bytes > budget.device_bytes * _NOTABLY_MORE and d.maker == maker
     }
     by_memory = [larger[memory] for memory in sorted(larger)]
     found = [_first_that_fits(a for a in map(bench.on_gpu, by_memory) if a and _fit(a) >= _fit(asked))]
@@ -569,8 +569,13 @@ def speed_floor(sizing: Sizing) -> SpeedFloor | None:
     states = Fraction(on_one.state_bytes, tp) - on_one.state_bytes
     # Past a model's own length a window that never limits it would: the engine then holds less than the content.
     each = min(on_one.bytes_at(sizing.tokens) + states, Fraction(sizing.held_bytes or 0))
-    cache = ceil(requests * each)
+    # What requests share is stored once, and once is the least that it must be read.
+    shared = sizing.shared_tokens if sizing.shared_bytes else 0
+    own = min(on_one.bytes_at(sizing.tokens - shared) + states, each)
+    cache = ceil(each + (requests - 1) * own)
     gpu = budget.device
+    if not gpu.bandwidth_bytes_per_s:
+        return None
     step_s = (budget.weights.value_bytes + cache) / gpu.bandwidth_bytes_per_s
     values = {
         "ms": _milliseconds(step_s),
@@ -579,6 +584,8 @@ def speed_floor(sizing: Sizing) -> SpeedFloor | None:
         "requests": format_count(requests),
         "bandwidth": f"{gpu.bandwidth_bytes_per_s / 10**9:,.0f}",
         "source": gpu.bandwidth_source,
+        "once": Message(text.SHARED_ONCE, {"shared": format_count(shared)}) if shared and requests > 1 else "",
+        "mixture": text.DENSE if _is_dense(sizing.architecture) else text.MIXTURE,
     }
     return SpeedFloor(
         step_s=step_s,
@@ -599,6 +606,11 @@ def _read_on_one_gpu(of: ByIdentity[Architecture], tp: int) -> tuple[tuple[Layer
     if sparse:
         stored = tuple(c for c in stored if not isinstance(c, LatentAttention | CompressedAttention))
     return _with_heads((stored,), lambda heads: max(1, heads // tp)), sparse
+
+
+def _is_dense(architecture: Architecture) -> bool:
+    """Whether it is known to have no experts."""
+    return architecture.weight_blocks is not None and architecture.weight_blocks.expert_width is None
 
 
 def _milliseconds(seconds: float) -> str:

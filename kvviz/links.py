@@ -1,4 +1,4 @@
-"""What travels in a link compressed, as text that is safe in a URL: a config's used fields, several scenarios."""
+"""What travels in a link compressed, as text that is safe in a URL: a config's fields, scenarios, prompts."""
 
 import base64
 import binascii
@@ -16,6 +16,7 @@ from kvviz.text import catalogue as text
 
 SET_SCENARIOS: Final = 6
 SET_CHARACTERS: Final = 12_000
+PROMPTS_CHARACTERS: Final = 12_000
 _UNPACKED_BYTES: Final = 1_000_000
 """A link never makes the reader inflate more than this."""
 
@@ -57,6 +58,27 @@ def unpack_scenarios(packed: str) -> tuple[tuple[Scenario, ...], tuple[Rejected,
         return (), (refused,)
     read = [from_json(one) for one in written[:SET_SCENARIOS]]
     return tuple(scenario for scenario, _ in read), tuple(one for _, rejected in read for one in rejected)
+
+
+def pack_prompts(prompts: Sequence[str]) -> str:
+    """Prompts as a link carries them. Raises ScenarioError where they do not fit."""
+    packed = _packed(list(prompts))
+    if len(packed) > PROMPTS_CHARACTERS:
+        values = {"characters": format_count(len(packed)), "limit": format_count(PROMPTS_CHARACTERS)}
+        raise ScenarioError(Message(text.PROMPTS_TOO_LARGE, values), field="prompts")
+    return packed
+
+
+def unpack_prompts(packed: str) -> tuple[str, ...]:
+    """The prompts of a link. Raises ScenarioError for anything else, and never inflates a bomb."""
+    try:
+        written = json.loads(_unpacked(packed, PROMPTS_CHARACTERS))
+        if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
+            raise ValueError
+        "".join(written).encode()  # half a character cannot be shown
+    except (ValueError, RecursionError, binascii.Error, zlib.error):
+        raise ScenarioError(Message(text.NOT_PROMPTS), field="prompts") from None
+    return tuple(written)
 
 
 def _packed(value: object) -> str:

@@ -318,6 +318,10 @@ def _windows_ignored(of: Reckoning, sizing: Sizing) -> Reckoning | None:
     return _mapped(of, full)
 
 
+def _compression_ignored(of: Reckoning, sizing: Sizing) -> Reckoning | None:
+    return _mapped(of, lambda c: replace(c, ratio=1) if isinstance(c, CompressedAttention) and c.ratio > 1 else c)
+
+
 def _all_windowed(of: Reckoning, sizing: Sizing) -> Reckoning | None:
     limits = [cache.window_tokens for cache, _ in of.caches if isinstance(cache, SlidingWindow) and cache.limits]
     if not limits:
@@ -427,6 +431,13 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         name=text.ALL_WINDOWED,
         why=text.ALL_WINDOWED_WHY,
         make=_all_windowed,
+    ),
+    Mistake(
+        code="compression-ignored",
+        about="windows",
+        name=text.NOT_COMPRESSED,
+        why=text.NOT_COMPRESSED_WHY,
+        make=_compression_ignored,
     ),
     Mistake(code="all-layers", about="layers", name=text.ALL_LAYERS, why=text.ALL_LAYERS_WHY, make=_all_layers),
     Mistake(code="textbook", about="layers", name=text.TEXTBOOK, why=text.TEXTBOOK_WHY, make=_textbook),
@@ -688,8 +699,11 @@ def _findings(candidates: list[Candidate], amount: Amount, claim: Claim) -> tupl
                 if candidate not in found or finding.cost < found[candidate].cost:
                     found[candidate] = finding
     simplest = sorted(found.values(), key=lambda f: (f.cost, not f.printed, f.off))
-    # What takes a whole mistake more than the simplest way is chance rather than an explanation.
-    return tuple(f for f in simplest if f.cost <= simplest[0].cost + 2)[:MOST_FINDINGS]
+    # What takes a whole mistake more than the simplest way, or only comes near where something as simple is exact, is
+    # chance rather than an explanation.
+    to_the_digit = min((f.cost for f in simplest if f.printed), default=None)
+    kept = [f for f in simplest if f.printed or to_the_digit is None or f.cost < to_the_digit]
+    return tuple(f for f in kept if f.cost <= kept[0].cost + 2)[:MOST_FINDINGS]
 
 
 def _units(claim: Claim) -> tuple[tuple[Literal["as written", "binary", "decimal"], int], ...]:

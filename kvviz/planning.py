@@ -35,6 +35,7 @@ _NAMES: Final = {
     "llama.cpp": ("llama.cpp", llama_cpp.VERSION),
     "transformers": ("Transformers", transformers.VERSION),
 }
+_NOT_ON_APPLE: Final = frozenset({"vllm", "sglang", "tensorrt-llm"})
 _OLDER: Final = {"v0": "V0", "expanded-mla": "< b5300"}
 _FALLBACKS: Final = {"bf16": text.DTYPE_NO_BF16, "fp16": text.DTYPE_NO_FP16, "fp32": text.DTYPE_FROM_FP32}
 """Why the cache is not of the type that the file names."""
@@ -99,6 +100,11 @@ def planned(architecture: Architecture, scenario: Scenario, gpu: Device | None) 
         if scenario.engine not in engines and getattr(scenario, field) != DEFAULTS[field]:
             values = {"field": field, "engine": _NAMES[scenario.engine][0]}
             raise ScenarioError(Message(own_text.NOT_OF_THIS_ENGINE, values), field=field)
+    if gpu is not None and gpu.maker == "apple" and scenario.engine in _NOT_ON_APPLE:
+        values = {"engine": _NAMES[scenario.engine][0], "gpu": gpu.name}
+        chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine=scenario.engine)
+        note = Note(code="not-on-this-gpu", message=Message(own_text.NOT_ON_APPLE, values))
+        return Planned(plan=None, missing=note, kv_dtype=chosen, chosen=chosen, reason=reason, gpus=scenario.gpus)
     match scenario.engine:
         case "vllm":
             return _vllm(architecture, scenario, gpu)

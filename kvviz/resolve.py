@@ -50,6 +50,8 @@ def resolve(scenario: Scenario, *, given: Loaded | Given | None = None) -> Resol
     if (bundled or of_file) and scenario.revision not in ("", given.revision):
         values = {"linked": scenario.revision, "current": given.revision}
         sentence = text.REVISION_OF_FILE if of_file else text.REVISION_DIFFERS
+        if bundled and not scenario.revision.startswith("sha256:"):  # one of the Hub, which was not read
+            sentence = text.REVISION_NOT_READ
         notes = (*notes, Note(code="revision-differs", message=Message(sentence, values)))
     estimate = None
     if scenario.weights_gib is not None:

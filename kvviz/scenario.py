@@ -19,6 +19,9 @@ LINK_VERSION: Final = 1
 """The ``v`` of a link. It goes up when a field changes its meaning."""
 APP_FIELDS: Final = frozenset(
     {"v", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
+    | {"view", "trace", "reserve", "place", "first", "pool", "block", "longest", "seed", "prompt", "answer", "windows"}
+    | {"step"}
+    | {"prompts", "prefix_try", "prefix_block", "prefix_trace", "prefix_capacity", "prefix_shared"}
 )
 """URL parameters that belong to the app, not to the scenario."""
 
@@ -79,7 +82,10 @@ ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "unified": ("llama.cpp",),
 }
 """Settings that not every engine has, and those that have them."""
-WEIGHT_DTYPES: Final = ("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4")
+WEIGHT_DTYPES: Final = (
+    *("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4"),
+    *("q8_0", "q6_k", "q5_k_m", "q4_k_m"),
+)
 """``kvviz.weights`` knows them; a test holds the two together."""
 MORE_SETTINGS: Final = (
     "engine",
@@ -121,7 +127,7 @@ _WRITTEN_CHARACTERS: Final = 40  # of a number: longer is no number anyone means
 # No markup can be written with these, whatever a page does with the name.
 _MODEL = re.compile(r"\w(?:[\w .+/()-]*[\w+.)])?")
 _GPU = re.compile(r"[a-z0-9][a-z0-9.+-]{0,63}", re.ASCII)
-_REVISION = re.compile(r"[A-Za-z0-9._:-]*", re.ASCII)
+_REVISION = re.compile(r"[A-Za-z0-9._:/+-]*", re.ASCII)
 _CONFIG = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
 _UNSAFE = re.compile(r"[<>\[\]`]")
 _TOKENS = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))? ?([km]?)", re.ASCII)

@@ -20,13 +20,14 @@ from kvviz.core.cache import (
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
-from kvviz.devices import Device, device
+from kvviz.devices import TYPED, Device, device
 from kvviz.engines import vllm
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.planning import Plan, generation_of, planned, request_bytes_windows_ignored, split_of, usable_dtypes
 from kvviz.scenario import Scenario
 from kvviz.text import Message, Text
+from kvviz.text import devices as devices_text
 from kvviz.text import engine as text
 
 Fits = Literal["yes", "held-only", "no"]
@@ -213,6 +214,8 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
     if plan and budget and budget.pool_bytes and not sizing.starts:
         need, pool = format_bytes(plan.request_bytes(budget.longest_tokens)), format_bytes(budget.pool_bytes)
         note("startup-fails", text.STARTUP_FAILS, length=f"{budget.longest_tokens:,}", need=need, pool=pool)
+    if gpu and gpu.memory_basis == "nominal" and gpu.memory_source != TYPED:
+        note("gpu-nominal", devices_text.NOMINAL)
     maximum = architecture.max_context_tokens
     if maximum is not None and tokens > maximum:
         note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")

@@ -6,13 +6,14 @@ a number made from its name.
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from kvviz.core.architecture.model import ModelDtype
+from kvviz.core.architecture.model import Architecture, ModelDtype
+from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, Layer, SlidingWindow
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, format_count
 from kvviz.estimate import Basis, Estimate, Parameters
@@ -31,6 +32,8 @@ class WeightDtype:
     """Bytes a weight takes, its share of block scales included. Scales per matrix or row, under 0.1 %, are left out."""
     everything: bool = False
     """True: embeddings, norms and head are in this type too; else they stay at 16 bits."""
+    gguf: bool = False
+    """A type of llama.cpp's files."""
 
 
 _DTYPES: Final = {
@@ -45,6 +48,12 @@ _DTYPES: Final = {
     "nvfp4": WeightDtype(value_bytes=Fraction(1, 2) + Fraction(1, 16)),
     # 32 weights share a scale byte.
     "mxfp4": WeightDtype(value_bytes=Fraction(1, 2) + Fraction(1, 32)),
+    # 32 weights share a 16-bit scale; the others mix types: bits a weight of Llama 3.1 8B (llama.cpp
+    # tools/quantize/README.md).
+    "q8_0": WeightDtype(value_bytes=Fraction(34, 32), everything=True, gguf=True),
+    "q6_k": WeightDtype(value_bytes=Fraction("6.5633") / 8, everything=True, gguf=True),
+    "q5_k_m": WeightDtype(value_bytes=Fraction("5.7036") / 8, everything=True, gguf=True),
+    "q4_k_m": WeightDtype(value_bytes=Fraction("4.8944") / 8, everything=True, gguf=True),
 }
 WEIGHT_DTYPES: Final[tuple[str, ...]] = (AUTO, *_DTYPES)
 """``auto``: as the checkpoint is published. The others are a what-if."""
@@ -81,6 +90,10 @@ def weights(model: str, *, weight_dtype: str = AUTO, dtype: ModelDtype) -> Estim
         if found is None:
             return None
         size, layout, basis = found
+    linear = row["linear"]
+    packed = tuple((count, stored) for count, stored in (row["stored"] or {}).values()) if weight_dtype == AUTO else ()
+    if weight_dtype != AUTO and not _DTYPES[weight_dtype].everything and linear:
+        packed = ((linear, math.ceil(linear * _DTYPES[weight_dtype].value_bytes)),)
     counted = row["basis"] == "counted"
     if not counted:  # somebody else did
         basis = "assumed"
@@ -92,7 +105,7 @@ def weights(model: str, *, weight_dtype: str = AUTO, dtype: ModelDtype) -> Estim
         value_bytes=math.ceil(size),
         basis=basis,
         source=Message(sentence, values),
-        parameters=Parameters(total=row["parameters"], linear=row["linear"], quantised=bool(row["stored"])),
+        parameters=Parameters(total=row["parameters"], linear=linear, quantised=bool(row["stored"]), packed=packed),
     )
 
 
@@ -109,6 +122,10 @@ def what_if(parameters: Parameters, weight_dtype: str) -> Estimate | None:
 def _converted(parameters: Parameters, weight_dtype: str) -> tuple[Fraction, Text | Message, Basis] | None:
     """Bytes, in words, and how sure; None where the linear layers are not known."""
     to = _DTYPES[weight_dtype]
+    if to.gguf:
+        bits = f"{float(to.value_bytes * 8):.4g}"
+        layout_of = Message(text.GGUF, {"dtype": weight_dtype.upper(), "bits": bits})
+        return parameters.total * to.value_bytes, layout_of, "assumed"
     if to.everything:
         layout = text.AT_32_BIT if weight_dtype == "fp32" else text.AT_16_BIT
         return parameters.total * to.value_bytes, layout, "assumed" if parameters.quantised else "exact"
@@ -116,6 +133,133 @@ def _converted(parameters: Parameters, weight_dtype: str) -> tuple[Fraction, Tex
         return None
     size = parameters.linear * to.value_bytes + 2 * (parameters.total - parameters.linear)
     return size, Message(text.WHAT_IF, {"dtype": weight_dtype}), "assumed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """Over how many GPUs each part of a layer's weights is shared out, and which layers lie together."""
+
+    gpus: int
+    """Of one engine."""
+    stages: tuple[range, ...]
+    """Entries of ``Architecture.layers`` that each pipeline stage has."""
+    attention: int
+    experts: int
+    rest: int
+    """All else: MLPs, shared experts, what mixes states."""
+
+
+def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares) -> Estimate:
+    """What the fullest GPU keeps of the weights of the whole model.
+
+    Experts and attention are counted from the config where it has the common fields, embeddings and head as one
+    matrix each on the first and the last stage; what is left is taken to be alike in all layers. The small matrices
+    that latent attention compresses with are on every GPU.
+    """
+    if len(split.stages) == split.attention == split.experts == split.rest == 1:
+        return weights
+    bytes_of = _parts(weights, architecture)
+    if bytes_of is None:
+        share = Fraction(weights.value_bytes, split.rest * len(split.stages)) * _fullest_share(split.stages)
+        source = Message(text.SPLIT_EVENLY, {"source": weights.source, "gpus": split.rest * len(split.stages)})
+        return replace(weights, value_bytes=math.ceil(share), basis="assumed", source=source)
+    layers = len(architecture.layers)
+    mixed = architecture.mixture.layers if architecture.mixture else ()
+    held: list[Fraction] = []
+    for number, stage in enumerate(split.stages):
+        own = set(stage)
+        attention = sum((bytes_of.attention[i] for i in stage), Fraction(0)) / split.attention
+        copied = sum((bytes_of.copied[i] for i in stage), Fraction(0))
+        experts = bytes_of.experts * sum(i in own for i in mixed) / (len(mixed) or 1) / split.experts
+        rest = bytes_of.rest * len(stage) / layers / split.rest
+        ends = (number == 0) + (number == len(split.stages) - 1)
+        if len(split.stages) == 1:
+            ends = bytes_of.tables
+        held.append(attention + copied + experts + rest + Fraction(ends * bytes_of.table, split.attention))
+    shares = {"attention": split.attention, "experts": split.experts, "rest": split.rest}
+    values: dict[str, object] = {name: f"1/{gpus}" if gpus > 1 else text.ALL for name, gpus in shares.items()}
+    values |= {"source": weights.source, "gpus": split.gpus}
+    sentence = text.SPLIT_COUNTED_EXPERTS if mixed else text.SPLIT_COUNTED
+    return replace(weights, value_bytes=math.ceil(max(held)), basis="assumed", source=Message(sentence, values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """Bytes of the whole model's weights, by what shares them out."""
+
+    attention: tuple[Fraction, ...]
+    """Of each layer, without what is copied."""
+    copied: tuple[Fraction, ...]
+    """Of each layer: what every GPU keeps."""
+    experts: Fraction
+    table: Fraction
+    """Of the embeddings, or of the head."""
+    tables: int
+    """1 where the head is the embeddings."""
+    rest: Fraction
+
+
+def _parts(weights: Estimate, architecture: Architecture) -> _Parts | None:
+    """None where the file does not say enough."""
+    known, hidden, heads = weights.parameters, architecture.hidden_size, architecture.attention_heads
+    if known is None or hidden is None or heads is None or not known.linear:
+        return None
+    counted = [_attention(layer, hidden, heads, architecture.query_rank) for layer in architecture.layers]
+    attention = [all_of - copied for all_of, copied in counted]
+    mixture = architecture.mixture
+    experts = mixture.parameters * len(mixture.layers) if mixture else 0
+    if experts + sum(attention) > known.linear:
+        return None
+    average = Fraction(weights.value_bytes, known.total)
+    expert_rate, rate = _rates(known, experts) if known.packed else (average, average)
+    values = (architecture.vocab_size or 0) * hidden
+    # Embeddings stay at 16 bits where only linear layers are quantised.
+    table = values * (Fraction(2) if known.packed else rate)
+    tables = max(1, min(2, round((known.total - known.linear) / values))) if values else 1
+    parts = _Parts(
+        attention=tuple(count * rate for count in attention),
+        copied=tuple(copied * rate for _, copied in counted),
+        experts=experts * expert_rate,
+        table=table,
+        tables=tables,
+        rest=Fraction(0),
+    )
+    rest = weights.value_bytes - sum(parts.attention) - sum(parts.copied) - parts.experts - tables * table
+    return replace(parts, rest=rest) if rest >= 0 else None
+
+
+def _rates(known: Parameters, experts: int) -> tuple[Fraction, Fraction]:
+    """Bytes a weight of an expert takes, and one of attention. Experts are quantised first, and often alone."""
+    of_experts = min((p for p in known.packed if p[0] >= experts), default=None)
+    count, size = sum(p[0] for p in known.packed), sum(p[1] for p in known.packed)
+    expert_rate = Fraction(*reversed(of_experts)) if of_experts else Fraction(size, count)
+    others = count - experts
+    if others * 2 < (known.linear or 0) - experts:  # most of the rest is in 16 bits
+        return expert_rate, Fraction(2)
+    return expert_rate, (size - experts * expert_rate) / others
+
+
+def _attention(layer: Layer, hidden: int, heads: int, query_rank: int | None) -> tuple[int, int]:
+    """Weights that project queries, keys, values and the output of a layer, and those of them on every GPU."""
+    for stored in layer:
+        match stored:
+            case FullAttention() | SlidingWindow() | ChunkedAttention():
+                return hidden * (heads + stored.kv_heads) * (stored.key_dim + stored.value_dim), 0
+            case LatentAttention():
+                keys = stored.head_key_dim - stored.rope_dim
+                down = hidden * (stored.latent_dim + stored.rope_dim + (query_rank or 0))
+                queries = (query_rank or hidden) * heads * stored.head_key_dim
+                up = stored.latent_dim * heads * (keys + stored.head_value_dim) + queries
+                return down + up + heads * stored.head_value_dim * hidden, down
+            case _:
+                pass
+    return 0, 0
+
+
+def _fullest_share(stages: tuple[range, ...]) -> Fraction:
+    """Layers of the fullest stage over those of an average one."""
+    counts = [len(stage) for stage in stages]
+    return Fraction(max(counts) * len(counts), sum(counts))
 
 
 def typed_weights(gib: float) -> Estimate:

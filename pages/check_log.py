@@ -19,16 +19,13 @@ if pasted:
     try:
         log = read_log(pasted)
         named = named_in(log)
-        first = check(log, model=named)
-        missing = "model" in first.asked
-        if missing:
+        if "model" in page.asked(log, named):
             chosen = page.model(lang)
         else:
             with st.expander(text.OTHERWISE(lang), key="log_otherwise", icon=":material/tune:"):
                 chosen = page.model(lang)
         model = chosen or named
-        asked = check(log, model=model).asked if chosen else first.asked
-        checked = check(log, model=model, given=page.settings(asked, lang))
+        checked = check(log, model=model, given=page.settings(page.asked(log, model), lang))
         page.answer(checked, lang)
         scenario = page.measured(checked, lang)
         if scenario is not None:

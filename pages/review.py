@@ -1,6 +1,7 @@
 """Review: what a shared answer rests on, a second opinion beside it, and where somebody else's number comes from."""
 
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -13,6 +14,8 @@ from kvviz.ui import browser, controls, show, state
 from kvviz.ui import review as page
 from kvviz.ui.answer import answer
 from kvviz.ui.compare import ask
+
+SIZING = Path(__file__).with_name("sizing.py")
 
 lang = state.lang()
 page.begin()
@@ -37,14 +40,14 @@ if a is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             challenged = partial(page.challenge, scenario)
             st.button(text.CHALLENGE(lang), key="challenge", type="primary", on_click=challenged)
-            st.page_link(page.SIZING, label=text.OPEN_SIZING(lang), icon=":material/arrow_back:")
+            st.page_link(SIZING, label=text.OPEN_SIZING(lang), icon=":material/arrow_back:")
         show.facts(sizing, lang)
         if sizing.budget is not None:
             st.markdown(f"**{labels.LEDGER(lang)}**")
             rows, alt = partial(ledger_rows, sizing, lang), ledger_alt(sizing, lang)
             show.chart(ledger_figure(sizing, lang), rows, alt=alt, key="ledger", lang=lang)
         st.markdown(f"**{text.ASSUMPTIONS(lang)}**")
-        page.rests_on(sizing, lang)
+        page.rests_on(sizing, lang, phone=phone)
         show.notes(answered.notes, lang)
         page.not_modelled(lang)
 else:
@@ -72,7 +75,7 @@ else:
                 page.difference(disputed, lang)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(text.WITHDRAW(lang), key="withdraw", icon=":material/undo:", on_click=page.withdraw)
-            st.page_link(page.SIZING, label=text.OPEN_B(lang), icon=":material/arrow_back:")
+            st.page_link(SIZING, label=text.OPEN_B(lang), icon=":material/arrow_back:")
 
 if sizing is not None:
     with st.expander(

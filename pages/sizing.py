@@ -8,7 +8,7 @@ from kvviz.charts.growth import growth_alt, growth_figure, growth_rows
 from kvviz.charts.layers import layer_rows, layer_strip_svg
 from kvviz.charts.ledger import ledger_alt, ledger_figure, ledger_rows
 from kvviz.text import sizing as text
-from kvviz.ui import browser, controls, show, state
+from kvviz.ui import browser, controls, editor, show, state
 from kvviz.ui.answer import answer
 
 lang = state.lang()
@@ -39,10 +39,12 @@ with top:
     show.out_of_sight(answered, lang, everything=phone or embedded)
     if answered.problem is not None:
         show.lines(answered.problem.lines(lang))
+    if not embedded:
+        editor.layers(sizing, lang)
 
 if sizing is not None and not embedded:
     with top:
-        if stands_in:
+        if stands_in and not any(note.code == "revision-differs" for note in answered.notes):  # which says it
             show.stand_in(scenario, lang)
         show.answer(sizing, answered.notes, lang)
         if not phone:
@@ -88,9 +90,13 @@ if sizing is not None and not embedded:
     if what_if.open:
         with what_if:
             show.what_if(answered.levers, lang)
+            show.splits(sizing, lang)
     if launch.open:
         with launch:
             show.launch_command(sizing, lang)
+
+# A link to what stands in would be taken for that of the model asked for.
+if sizing is not None and not embedded and not stands_in:
     share = st.expander(text.SHARE(lang), key="share", icon=":material/share:", on_change="rerun")
     if share.open:
         with share:
@@ -98,6 +104,6 @@ if sizing is not None and not embedded:
             if sizing.budget is not None:
                 tables = {text.LEDGER(lang): ledger_rows(sizing, lang), **tables}
             show.share(sizing, tables, lang)
-    if phone:  # whoever types sees what comes of it
-        with st.bottom:
-            show.verdict(sizing, lang)
+if sizing is not None and not embedded and phone:  # whoever types sees what comes of it
+    with st.bottom:
+        show.verdict(sizing, lang)

@@ -310,6 +310,14 @@ def test_a_link_made_from_another_file_says_so() -> None:
     assert resolved.scenario.revision == catalogue.load(QWEN).revision
 
 
+@pytest.mark.parametrize("revision", ["0" * 40, "main", "refs/pr/1"])
+def test_a_revision_of_the_hub_is_not_said_to_have_changed(revision: str) -> None:
+    (note,) = resolve(Scenario(revision=revision)).notes
+    assert note.code == "revision-differs"
+    assert revision in str(note.message)
+    assert "changed" not in str(note.message)
+
+
 def test_a_file_of_another_revision_says_so(tmp_path: Path) -> None:
     place = tmp_path / "config.json"
     place.write_text(json.dumps(SMALL))

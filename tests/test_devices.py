@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
-from kvviz.devices import common, device, devices, every_device, hidden_bytes, search, usable_bytes
+from kvviz.devices import common, device, devices, every_device, hidden_bytes, named, own, search, usable_bytes
+from kvviz.scenario import Scenario
 
 REPORTED_MIB = {
     "h100-80gb": 81_559,
@@ -201,3 +202,50 @@ class TestSearch:
         for gpu in every_device():
             assert search(gpu.id)[0] is gpu
             assert gpu in search(gpu.name)
+
+
+@pytest.mark.parametrize(
+    ("written", "gpu"),
+    [
+        ("48", "own-48gib"),
+        ("48 GB", "own-48gib"),
+        ("47.5GiB", "own-47.5gib"),
+        (" 16 gb ", "own-16gib"),
+        ("0", None),
+        ("", None),
+        ("h100", None),
+        ("99999", None),
+        ("-4", None),
+    ],
+)
+def test_a_size_is_a_gpu_of_ones_own(written: str, gpu: str | None) -> None:
+    assert own(written) == gpu
+    if gpu is not None:
+        found = device(gpu)
+        assert found.memory_bytes == int(float(gpu.removeprefix("own-").removesuffix("gib")) * GIB)
+        assert found.memory_basis == "nominal"
+        assert Scenario(gpu=gpu).gpu == gpu
+
+
+def test_what_nobody_knows_is_no_gpu_of_ones_own() -> None:
+    for name in ("own-0gib", "own-gib", "own-1e9gib", "own-48", "own-48gib2"):
+        with pytest.raises(ScenarioError):
+            device(name)
+
+
+@pytest.mark.parametrize(
+    ("written", "gpu"),
+    [
+        ("H200", "h200"),
+        ("nvidia h200", "h200"),
+        ("h100-80gb", "h100-80gb"),
+        ("48 GB", "own-48gib"),
+    ],
+)
+def test_what_somebody_means(written: str, gpu: str) -> None:
+    assert named(written) == gpu
+
+
+def test_nobody_knows_what_is_meant() -> None:
+    assert named("") is None
+    assert named("h") is None

@@ -64,7 +64,7 @@ ASKED = (
 
 
 class TestWorkedExample:
-    """Qwen3-32B-FP8 on one H100, 3,072 + 1,024 tokens, 50 at once, of which 35 fit."""
+    """Qwen3-32B-FP8 on one H100, 3,072 + 1,024 tokens, 50 at once, of which 34 fit."""
 
     asked = sized()
     found = levers(asked, weigh=weigh)
@@ -73,19 +73,19 @@ class TestWorkedExample:
         ("label", "content_bytes", "request_bytes", "more", "solves"),
         [
             ("2,048 batched tokens", 0, 0, 0, False),
-            ("Memory fraction 0.95", 0, 0, 2, False),
+            ("Memory fraction 0.95", 0, 0, 3, False),
             ("FP8 cache", -GIB // 2, -GIB // 2, 35, True),
             ("FP8 per-head cache", -GIB * 31 // 64, -GIB * 31 // 64, 33, True),
             ("INT8 cache", -GIB * 31 // 64, -GIB * 31 // 64, 33, True),
-            ("INT4 cache", -GIB * 47 // 64, -GIB * 47 // 64, 97, True),
+            ("INT4 cache", -GIB * 47 // 64, -GIB * 47 // 64, 96, True),
             ("NVFP4 cache", -GIB * 23 // 32, -GIB * 23 // 32, 89, True),
             ("INT4 weights", 0, 0, 14, False),
             ("2 GPUs", 0, -GIB // 2, 66, True),
             ("1 × H200", 0, 0, 56, True),
-            ("At most 2,864 tokens", -1_232 * 2**18, -1_232 * 2**18, 15, True),
-            ("35 at a time", 0, 0, 0, True),
+            ("At most 2,832 tokens", -1_264 * 2**18, -1_264 * 2**18, 16, True),
+            ("34 at a time", 0, 0, 0, True),
             ("A model with 4 KV heads", -GIB // 2, -GIB // 2, 35, True),
-            ("A model with 1 KV head", -GIB * 7 // 8, -GIB * 7 // 8, 246, True),
+            ("A model with 1 KV head", -GIB * 7 // 8, -GIB * 7 // 8, 243, True),
         ],
     )
     def test_each_lever(self, label: str, content_bytes: int, request_bytes: int, more: int, solves: bool) -> None:
@@ -98,19 +98,19 @@ class TestWorkedExample:
 
     def test_fixes_carry_their_result(self) -> None:
         assert [fix.label("en") for fix in fixes(self.asked, self.found)] == [
-            "FP8 cache → 70 ✓",
-            "2 GPUs → 101 ✓",
-            "1 × H200 → 91 ✓",
+            "FP8 cache → 69 ✓",
+            "2 GPUs → 100 ✓",
+            "1 × H200 → 90 ✓",
         ]
-        assert fixes(self.asked, self.found)[0].label("ja") == "FP8 キャッシュ → 70 件 ✓"
+        assert fixes(self.asked, self.found)[0].label("ja") == "FP8 キャッシュ → 69 件 ✓"
 
     def test_a_button_says_what_a_coarser_type_costs(self) -> None:
         """80 at once are more than FP8 holds; where it holds them, nothing coarser is offered."""
-        assert labels(sequences=80)[0] == "INT4 cache (quality risk) → 132 ✓"
+        assert labels(sequences=80)[0] == "INT4 cache (quality risk) → 130 ✓"
         asked = sized(sequences=80)
         said = fixes(asked, levers(asked, weigh=weigh))[0].label("ja")
-        assert said == "INT4 キャッシュ（品質に注意） → 132 件 ✓"
-        assert labels(sequences=70)[0] == "FP8 cache → 70 ✓"
+        assert said == "INT4 キャッシュ（品質に注意） → 130 件 ✓"
+        assert labels(sequences=69)[0] == "FP8 cache → 69 ✓"
 
     def test_one_press_changes_one_thing(self) -> None:
         changed = [fix.scenario for fix in fixes(self.asked, self.found)]
@@ -123,7 +123,7 @@ class TestWorkedExample:
 
     def test_effects_in_words(self) -> None:
         effects = {lever.label("en"): lever.effect("en") for lever in self.found}
-        assert effects["FP8 cache"] == "1 GiB → 512 MiB a request on each GPU; 35 → 70 at once."
+        assert effects["FP8 cache"] == "1 GiB → 512 MiB a request on each GPU; 34 → 69 at once."
         assert effects["INT4 weights"] == (
             "Cache unchanged by one byte; 14 more requests because the weights shrank by 14.1 GiB on each GPU."
         )
@@ -235,7 +235,7 @@ class TestContext:
     def test_the_longer_part_is_cut(self) -> None:
         (lever,) = of("context", input=1_024, output=3_072)
         assert lever.scenario is not None
-        assert (lever.scenario.input, lever.scenario.output) == (1_024, 1_840)
+        assert (lever.scenario.input, lever.scenario.output) == (1_024, 1_808)
         (lever,) = of("context", input=200, passages=8)
         assert lever.scenario is not None
         assert (lever.scenario.input, lever.scenario.output) == (200, 1_024)
@@ -245,7 +245,7 @@ class TestContext:
         assert of("context", model="meta-llama/Llama-3.1-70B-Instruct") == []
 
     def test_nothing_to_cut_where_all_fit(self) -> None:
-        assert of("context", sequences=35) == []
+        assert of("context", sequences=34) == []
 
 
 class TestGpus:
@@ -253,9 +253,9 @@ class TestGpus:
         ("asked", "gpus", "engines"),
         [
             ({}, 2, 1),
-            ({"sequences": 500}, 8, 1),
+            ({"sequences": 480}, 8, 1),
             ({"sequences": 5_000}, 64, 1),
-            ({"gpus": 2, "tp": 1, "sequences": 105}, 3, 3),
+            ({"gpus": 2, "tp": 1, "sequences": 102}, 3, 3),
             ({"model": "meta-llama/Llama-3.1-70B-Instruct"}, 4, 1),
         ],
         ids=str,
@@ -308,7 +308,7 @@ class TestGpu:
         assert sized(sequences=500, gpu="b300", gpus=2).fits != "yes"
 
     def test_weights_too_large_for_any_count_of_small_gpus(self) -> None:
-        assert labels(model="zai-org/GLM-5.1", gpu="a10g", gpus=4, sequences=40) == ["8 × B300 → 318 ✓"]
+        assert labels(model="zai-org/GLM-5.1", gpu="a10g", gpus=4, sequences=40) == ["8 × B300 → 306 ✓"]
 
     def test_none_beyond_the_largest(self) -> None:
         assert of("gpu", gpu="b300", sequences=5_000) == []
@@ -318,8 +318,8 @@ class TestGpu:
 def test_an_engine_started_for_too_long_requests_starts_for_shorter_ones() -> None:
     (lever,) = of("max-model-len", max_model_len=400_000)
     assert lever.sizing.starts
-    assert lever.more_requests == 35
-    assert labels(max_model_len=400_000, sequences=30)[0] == "Max model length 4,096 → 35 ✓"
+    assert lever.more_requests == 34
+    assert labels(max_model_len=400_000, sequences=30)[0] == "Max model length 4,096 → 34 ✓"
     assert of("max-model-len", max_model_len=8_192) == []
 
 
@@ -334,8 +334,8 @@ def test_windows_are_reserved_with_fewer_tokens_in_flight() -> None:
 def test_fewer_requests_for_people_too() -> None:
     (lever,) = of("sequences", users=400)
     assert lever.scenario is not None
-    assert (lever.scenario.users, lever.scenario.sequences) == (None, 35)
-    assert "65 requests wait" in lever.cost("en")
+    assert (lever.scenario.users, lever.scenario.sequences) == (None, 34)
+    assert "66 requests wait" in lever.cost("en")
 
 
 def test_the_nearest_where_nothing_fits() -> None:
@@ -434,10 +434,10 @@ class TestSpeedFloor:
         assert floor is not None
         assert asked.budget is not None
         assert floor.weights_bytes == asked.budget.weights.value_bytes
-        assert (floor.cache_bytes, floor.requests) == (35 * GIB, 35)
-        assert floor.step_s == (floor.weights_bytes + 35 * GIB) / 3_350_000_000_000
+        assert (floor.cache_bytes, floor.requests) == (34 * GIB, 34)
+        assert floor.step_s == (floor.weights_bytes + 34 * GIB) / 3_350_000_000_000
         said = floor.sentence("en")
-        assert said.startswith("At least 21.4 ms a decode step")
+        assert said.startswith("At least 21.1 ms a decode step")
         assert "A floor, not a prediction" in said
         assert "if every weight is read" in said
 
@@ -479,6 +479,38 @@ class TestSpeedFloor:
             floor = speed_floor(sizing)
             if floor is not None and sizing.held_bytes is not None:
                 assert floor.cache_bytes <= floor.requests * sizing.held_bytes
+
+    def test_what_requests_share_counts_once(self) -> None:
+        """256 KiB a token: 3,072 of the 4,096 tokens are the same in all 10."""
+        asked = sized(sequences=10, shared_tokens=3_072, input=3_088, output=1_008)
+        floor = speed_floor(asked)
+        assert floor is not None
+        assert floor.cache_bytes == (3_072 + 10 * 1_024) * 256 * 1_024
+        ledger = asked.shared_bytes + 10 * ((asked.request_bytes or 0) - asked.shared_bytes)
+        assert floor.cache_bytes <= ledger
+        assert "the 3,072 tokens they share once" in floor.sentence("en")
+
+    def test_a_window_holds_nothing_that_all_begin_with(self) -> None:
+        """Nor is a state shared: fewer bytes than if all were, more than if none."""
+        alone, shared = (
+            speed_floor(sized(model="google/gemma-3-27b-it", gpu="h200", sequences=4, shared_tokens=n))
+            for n in (0, 2048)
+        )
+        assert alone is not None
+        assert shared is not None
+        windows = 52 * 1_024 * 2 * 16 * 128 * 2 * 4
+        assert windows < shared.cache_bytes < alone.cache_bytes
+
+    def test_only_a_model_that_may_have_experts_is_said_to(self) -> None:
+        dense, mixture = (
+            speed_floor(sized(model=m, sequences=1)) for m in ("Qwen/Qwen3-32B-FP8", "Qwen/Qwen3-30B-A3B")
+        )
+        assert dense is not None
+        assert mixture is not None
+        for lang, word in (("en", "mixture-of-experts"), ("ja", "MoE")):
+            assert word not in dense.sentence(lang)
+            assert word in mixture.sentence(lang)
+        assert dense.sentence("en").endswith("A floor, not a prediction.")
 
     def test_none_where_nothing_runs(self) -> None:
         assert speed_floor(sized(gpu="")) is None

@@ -52,7 +52,7 @@ def in_pool_of(blocks: int, architecture: Architecture = m.QWEN3_32B, **settings
     settings = {**NOTHING_BESIDES, **settings}
     plan = sized(architecture, **{**settings, "gpu": ""}).plan
     assert plan is not None
-    left = ceil(81_559 * MIB * 0.92) - blocks * plan.pool_block_bytes
+    left = ceil(round(79.18 * GIB) * 0.92) - blocks * plan.pool_block_bytes
     answer = sized(architecture, weights_bytes=left * plan.tp, **settings)
     assert answer.budget is not None
     assert answer.budget.pool_blocks == blocks
@@ -75,8 +75,10 @@ class TestWorkedExample:
         budget = self.answer.budget
         assert budget is not None
         assert budget.device_bytes == 81_559 * MIB
-        assert budget.requested_bytes == ceil(81_559 * MIB * 0.92)
-        assert budget.outside_bytes + budget.requested_bytes == budget.device_bytes
+        # vLLM's share is one of what CUDA sees: 79.18 of the 79.65 GiB that the driver reports.
+        assert budget.requested_bytes == ceil(round(79.18 * GIB) * 0.92)
+        assert budget.hidden.value_bytes == 81_559 * MIB - round(79.18 * GIB)
+        assert budget.hidden.value_bytes + budget.outside_bytes + budget.requested_bytes == budget.device_bytes
         terms = (budget.weights, budget.activations, budget.graphs, budget.non_torch)
         assert budget.available_bytes == budget.requested_bytes - sum(t.value_bytes for t in terms)
         assert budget.pool_blocks == budget.available_bytes // 4_194_304
@@ -85,7 +87,7 @@ class TestWorkedExample:
     def test_fewer_than_fifty_fit(self) -> None:
         answer = self.answer
         assert answer.budget is not None
-        assert answer.max_sequences_counted == answer.max_sequences_held == answer.budget.pool_bytes // GIB == 35
+        assert answer.max_sequences_counted == answer.max_sequences_held == answer.budget.pool_bytes // GIB == 34
         assert answer.fits == "no"
         assert answer.short_bytes == 50 * GIB - answer.budget.pool_bytes
 
@@ -95,7 +97,7 @@ class TestWorkedExample:
         assert answer.max_tokens == (answer.budget.pool_blocks - 1) * 16
 
 
-@pytest.mark.parametrize(("sequences", "fits"), [(1, "yes"), (35, "yes"), (36, "no")])
+@pytest.mark.parametrize(("sequences", "fits"), [(1, "yes"), (34, "yes"), (35, "no")])
 def test_the_verdict_goes_by_the_count(sequences: int, fits: str) -> None:
     assert sized(sequences=sequences).fits == fits
 
@@ -123,7 +125,9 @@ def test_measured_starts_had_the_room_the_budget_says() -> None:
             model, weights_bytes=round(start.weights_bytes) * start.tp, gpus=start.tp, memory_fraction=0.9
         ).budget
         assert budget is not None
-        assert budget.available_bytes == pytest.approx(start.kv_available_bytes, abs=0.05 * GIB)
+        # The sum of what vLLM 0.11 printed is 0.9 x 79.18 GiB in every row; it did not subtract CUDA graphs yet.
+        left = budget.available_bytes + budget.graphs.value_bytes
+        assert left == pytest.approx(start.kv_available_bytes, abs=0.05 * GIB)
 
 
 class TestSeveralGpus:
@@ -154,11 +158,11 @@ class TestSeveralGpus:
         assert budget.weights.value_bytes == FP8_WEIGHTS // 2 + 1
 
     def test_what_one_engine_leaves_over_is_no_help_to_another(self) -> None:
-        """Of 2,416 tokens, 59.6 fit into one pool and 119.2 into one of twice the size."""
+        """Of 2,416 tokens, 58.9 fit into one pool and 117.8 into one of twice the size."""
         one, two = sized(input=2_416, output=0), sized(input=2_416, output=0, gpus=2, tp=1)
         assert one.budget is not None
-        assert 2 * one.budget.pool_blocks // 151 == 119
-        assert (one.max_sequences_counted, two.max_sequences_counted, two.max_sequences_held) == (59, 118, 118)
+        assert 2 * one.budget.pool_blocks // 151 == 117
+        assert (one.max_sequences_counted, two.max_sequences_counted, two.max_sequences_held) == (58, 116, 116)
 
     def test_the_fullest_of_uneven_engines_decides_what_is_short(self) -> None:
         answer = sized(gpus=2, tp=1, sequences=51)
@@ -516,7 +520,7 @@ class TestPassages:
 class TestUsers:
     """Their requests take the place of those given, everywhere."""
 
-    @pytest.mark.parametrize(("users", "requests", "fits"), [(140, 35, "yes"), (141, 36, "no"), (200, 50, "no")])
+    @pytest.mark.parametrize(("users", "requests", "fits"), [(136, 34, "yes"), (137, 35, "no"), (200, 50, "no")])
     def test_the_verdict_is_about_their_requests(self, users: int, requests: int, fits: str) -> None:
         answer, given = sized(users=users, sequences=1), sized(sequences=requests)
         assert answer.scenario.requests == requests

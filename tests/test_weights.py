@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import math
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -10,9 +11,14 @@ from typing import Any
 
 import pytest
 
-from kvviz.core.errors import ScenarioError
+from kvviz.catalogue import load, models
+from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.units import GIB
+from kvviz.engines.vllm import VllmPlan
+from kvviz.resolve import resolve
 from kvviz.scenario import WEIGHT_DTYPES as OFFERED
+from kvviz.scenario import Scenario
+from kvviz.sizing import size
 from kvviz.text import LANGUAGES
 from kvviz.text import weights as text
 from kvviz.weights import WEIGHT_DTYPES, typed_weights, weights, why_unknown
@@ -111,9 +117,9 @@ def test_a_row_is_whole_and_consistent(model: str, row: dict[str, Any]) -> None:
         return
     quantised = sum(parameters for parameters, _ in row["stored"].values())
     assert quantised <= row["parameters"]
-    for name, (parameters, size) in row["stored"].items():
+    for name, (parameters, stored) in row["stored"].items():
         low = {"fp8": Fraction(1), "nvfp4": Fraction(9, 16), "mxfp4": Fraction(17, 32), "int4": Fraction(1, 2)}[name]
-        assert low <= Fraction(size, parameters) < low + Fraction(1, 15)
+        assert low <= Fraction(stored, parameters) < low + Fraction(1, 15)
     if row["dtype"]:
         rest = (row["parameters"] - quantised) * {"bf16": 2, "fp16": 2, "fp32": 4}[row["dtype"]]
         assert row["published_bytes"] == rest + sum(size for _, size in row["stored"].values())
@@ -229,7 +235,7 @@ def test_what_is_not_known_is_none(model: str) -> None:
 
 def test_an_unknown_type_names_those_there_are() -> None:
     with pytest.raises(ScenarioError, match="auto, bf16, fp16, fp32, fp8") as caught:
-        weights("Qwen/Qwen3-32B", weight_dtype="q4_k_m", dtype="bf16")
+        weights("Qwen/Qwen3-32B", weight_dtype="q2_k", dtype="bf16")
     assert caught.value.field == "weight_dtype"
 
 
@@ -411,3 +417,117 @@ def test_the_table_is_what_the_script_writes(script: ModuleType, model: str) -> 
     facts = json.loads(script.PUBLISHED.read_text(encoding="utf-8"))
     config = script.completed(config_of(model), model, facts["layouts"])
     assert script.count(config, published=facts["parameters"].get(model)) == ROWS[model]
+
+
+# --- One GPU's share -------------------------------------------------------------------------------------------------
+
+
+def rank(model: str, **asked: object) -> int:
+    """Bytes of weights on the fullest GPU."""
+    resolved = resolve(Scenario(model=model, **{"gpu": "h200", **asked}))  # type: ignore[arg-type]
+    budget = size(resolved.architecture, resolved.scenario, weights=resolved.weights).budget
+    assert budget is not None
+    return budget.weights.value_bytes
+
+
+EXPERTS_ALONE = (
+    "moonshotai/Kimi-K2.6",
+    "nvidia/GLM-5.1-NVFP4",
+    "nvidia/Gemma-4-26B-A4B-NVFP4",
+    "nvidia/MiniMax-M2.7-NVFP4",
+    "nvidia/Qwen3.5-397B-A17B-NVFP4",
+    "openai/gpt-oss-120b",
+)
+"""Published with nothing but their experts in four bits."""
+
+
+@pytest.mark.parametrize("model", EXPERTS_ALONE)
+def test_experts_are_counted_from_the_config_exactly(model: str) -> None:
+    mixture = load(model).architecture.mixture
+    assert mixture is not None
+    [(packed, _)] = ROWS[model]["stored"].values()
+    assert mixture.parameters * len(mixture.layers) == packed
+
+
+@pytest.mark.parametrize("model", [name for name in models() if load(name).architecture.mixture])
+def test_experts_are_most_of_a_mixture_and_not_all(model: str) -> None:
+    mixture, row = load(model).architecture.mixture, ROWS[model]
+    if mixture and row["linear"]:
+        assert 0.6 * row["linear"] < mixture.parameters * len(mixture.layers) < row["linear"]
+
+
+def test_a_measured_share() -> None:
+    """Llama 3.3 70B in FP8 on two H100: vLLM 0.11 printed 33.88 GiB a GPU (data/vllm_starts.json)."""
+    share = rank("meta-llama/Llama-3.1-70B-Instruct", weight_dtype="fp8", gpus=2)
+    assert share / GIB == pytest.approx(33.88, abs=0.06)
+
+
+def test_a_plain_model_divides_evenly_by_tensor_parallelism() -> None:
+    whole = rank("meta-llama/Llama-3.1-8B-Instruct", gpus=1)
+    assert rank("meta-llama/Llama-3.1-8B-Instruct", gpus=2) == math.ceil(whole / 2)
+    assert rank("meta-llama/Llama-3.1-8B-Instruct", gpus=2, tp=1) == whole
+
+
+def test_pipeline_stages_by_their_layers_and_the_last_with_the_head() -> None:
+    # 80 layers on 4: 20 each, and 128,256 x 8,192 x 2 B of embeddings or head at the ends
+    table = 128_256 * 8_192 * 2
+    model = "meta-llama/Llama-3.1-70B-Instruct"
+    whole = rank(model, gpus=1)
+    assert rank(model, gpus=4, pp=4) == math.ceil((whole - 2 * table) / 4 + table)
+
+
+def test_latent_attention_copies_what_compresses() -> None:
+    # 61 layers x 7,168 x (1,536 + 512 + 64), a byte and its share of scales each, on all 8 instead of an eighth
+    copied = 61 * 7_168 * 2_112 * Fraction(669_228_962_144, 669_065_609_216)
+    whole = rank("deepseek-ai/DeepSeek-R1", gpus=1)
+    assert rank("deepseek-ai/DeepSeek-R1", gpus=8) == math.ceil((whole - copied) / 8 + copied)
+
+
+def test_attention_data_parallelism_copies_all_but_the_experts() -> None:
+    # 58 layers x 256 experts x 3 x 7,168 x 2,048
+    experts = 58 * 256 * 3 * 7_168 * 2_048 * Fraction(669_228_962_144, 669_065_609_216)
+    whole = rank("deepseek-ai/DeepSeek-R1", gpus=1)
+    share = rank("deepseek-ai/DeepSeek-R1", gpus=8, attention_dp="on")
+    assert share == math.ceil(whole - experts * Fraction(7, 8))
+    # SGLang shares out the dense layers, too.
+    assert share > rank("deepseek-ai/DeepSeek-R1", gpus=8, attention_dp="on", engine="sglang") > whole / 8
+
+
+def test_engines_side_by_side_that_share_nothing_have_all_of_it() -> None:
+    model = "meta-llama/Llama-3.1-8B-Instruct"
+    assert rank(model, gpus=8, attention_dp="on") == rank(model, gpus=1)
+
+
+@pytest.mark.parametrize("gpus", [2, 4])
+@pytest.mark.parametrize("split", ["tp", "pp"])
+@pytest.mark.parametrize("model", models()[::7])
+def test_no_share_is_less_than_an_even_one_nor_more_than_all(model: str, split: str, gpus: int) -> None:
+    whole = resolve(Scenario(model=model)).weights
+    if whole is None:
+        return
+    try:
+        share = rank(model, gpus=gpus, **{split: gpus})
+    except (KvvizError, AssertionError):
+        return  # cannot be split so, or not run
+    assert math.ceil(whole.value_bytes / gpus) <= share <= whole.value_bytes
+
+
+def test_states_that_v0_kept_apart_come_off_the_budget() -> None:
+    resolved = resolve(Scenario(model="ai21labs/AI21-Jamba-1.5-Mini", gpu="h200", gpus=4, engine_version="v0"))
+    sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    assert isinstance(sizing.plan, VllmPlan)
+    assert sizing.budget is not None
+    assert sizing.plan.state_slot_bytes > 0
+    assert sizing.budget.non_torch.value_bytes > 256 * sizing.plan.state_slot_bytes
+    assert "256 requests" in sizing.budget.non_torch.source("en")
+
+
+@pytest.mark.parametrize(("dtype", "gib"), [("q8_0", 7.95), ("q6_k", 6.14), ("q5_k_m", 5.33), ("q4_k_m", 4.58)])
+def test_gguf_files_of_llama_3_1_8b(dtype: str, gib: float) -> None:
+    """Sizes that llama.cpp's tools/quantize/README.md lists."""
+    estimate = weights("meta-llama/Llama-3.1-8B-Instruct", weight_dtype=dtype, dtype="bf16")
+    assert estimate is not None
+    assert estimate.value_bytes / GIB == pytest.approx(gib, abs=0.01)
+    assert estimate.basis == "assumed"
+    shared_out = rank("meta-llama/Llama-3.1-8B-Instruct", weight_dtype=dtype, gpus=2, engine="vllm")
+    assert shared_out == pytest.approx(estimate.value_bytes / 2, abs=1)

@@ -6,7 +6,7 @@ with every token, narrower for a window or chunk, narrowest for a fixed state; a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 from itertools import groupby
@@ -75,23 +75,24 @@ class Cell:
     """In words, with its window or ratio."""
     parts: tuple[tuple[LayerCache, Fraction], ...]
     """What the layer keeps and the bytes of each, for one sequence, whole model."""
-
-    @property
-    def total_bytes(self) -> Fraction:
-        """Bytes of the whole layer."""
-        return sum((count for _, count in self.parts), Fraction(0))
+    total_bytes: Fraction
+    """Bytes of the whole layer."""
 
 
 def cells(layers: Sequence[Layer], dtype: KvDtype, tokens: int, lang: Lang) -> tuple[Cell, ...]:
     """The layers with what each keeps for one sequence of ``tokens`` tokens."""
-    made: dict[Layer, tuple[str, tuple[tuple[LayerCache, Fraction], ...]]] = {}
+    made: dict[Layer, Cell] = {}
     for layer in layers:
         if layer not in made:
-            made[layer] = _kind(layer, lang), tuple((cache, layer_bytes((cache,), tokens, dtype)) for cache in layer)
-    return tuple(
-        Cell(index=index, layer=layer, letter=letter(layer), kind=made[layer][0], parts=made[layer][1])
-        for index, layer in enumerate(layers)
-    )
+            made[layer] = Cell(
+                index=0,
+                layer=layer,
+                letter=letter(layer),
+                kind=_kind(layer, lang),
+                parts=tuple((cache, layer_bytes((cache,), tokens, dtype)) for cache in layer),
+                total_bytes=layer_bytes(layer, tokens, dtype),
+            )
+    return tuple(replace(made[layer], index=index) for index, layer in enumerate(layers))
 
 
 def layer_strip_svg(sizing: Sizing, lang: Lang, *, columns: int = COLUMNS, compact: bool = False) -> str:

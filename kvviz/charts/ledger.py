@@ -91,6 +91,14 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
         part("graphs", text.GRAPHS, "overhead"),
         part("non_torch", text.NON_TORCH, "overhead"),
         Segment(
+            term="hidden",
+            label=text.HIDDEN,
+            value_bytes=budget.hidden.value_bytes,
+            role="free",
+            basis=budget.hidden.basis,
+            source=budget.hidden.source,
+        ),
+        Segment(
             term="outside",
             label=text.OUTSIDE,
             value_bytes=budget.outside_bytes,
@@ -98,7 +106,10 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             basis="exact",
             source=Message(
                 text.OUTSIDE_SOURCE,
-                {"total": format_bytes(budget.device_bytes), "fraction": f"{budget.memory_fraction or 1:g}"},
+                {
+                    "total": format_bytes(budget.device_bytes - budget.hidden.value_bytes),
+                    "fraction": f"{budget.memory_fraction or 1:g}",
+                },
             ),
         ),
         Segment(
@@ -292,11 +303,18 @@ def _budget(sizing: Sizing) -> Budget:
 
 
 def _drawn(segments: tuple[Segment, ...]) -> list[Segment]:
-    """The engine's two parts are thin: one segment in the bar, two rows in the table."""
+    """The engine's two parts are thin, and so is what no program sees: two segments in the bar, four rows in the
+    table."""
     drawn: list[Segment] = []
     engine_bytes = sum(s.value_bytes for s in segments if s.role == "overhead")
+    hidden_bytes = sum(s.value_bytes for s in segments if s.term == "hidden")
+    outside = any(s.term == "outside" for s in segments)
     for segment in segments:
-        if segment.role != "overhead":
+        if outside and segment.term == "hidden":
+            continue
+        if segment.term == "outside":
+            drawn.append(replace(segment, value_bytes=segment.value_bytes + hidden_bytes))
+        elif segment.role != "overhead":
             drawn.append(segment)
         elif engine_bytes:
             drawn.append(replace(segment, term="engine", label=text.ENGINE, value_bytes=engine_bytes))
@@ -411,5 +429,5 @@ def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
 
 def _derived(budget: Budget) -> LedgerBasis:
     """The basis of what is left over: exact where every term is, else an estimate."""
-    found = {e.basis for e in (budget.weights, budget.activations, budget.graphs, budget.non_torch)}
+    found = {e.basis for e in (budget.hidden, budget.weights, budget.activations, budget.graphs, budget.non_torch)}
     return "exact" if found == {"exact"} else "estimated"

@@ -14,15 +14,13 @@ from typing import Any, Final
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, RecurrentState, SlidingWindow
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
-from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB
 from kvviz.engine_log import EngineLog
 from kvviz.engines.llama_cpp import DEFAULT_UBATCH_TOKENS
 from kvviz.log_check import layers, llama_cpp, sglang, tensorrt_llm, vllm
 from kvviz.log_check.known import Model, decode, encoder_model, model_of, named_in, read_model
 from kvviz.log_check.model import Check, Expected, Figure, Prediction, Settings, Verdict
-from kvviz.text import Message
-from kvviz.text import log_check as text
 
 __all__ = [
     "Check",
@@ -56,9 +54,11 @@ _EXPANDED_BEFORE: Final = 5_300
 _OTHER_KERNELS: Final = "l40s"
 """A GPU whose kernels leave no states behind at block boundaries."""
 _DRAFT_TOKENS: Final = (1, 2, 3, 4)
-_TP: Final = (2, 4, 8, 16)
+_TP: Final = (2, 4, 8, 16, 32)
 _STEP_TOKENS: Final = (2_048, 16_384)
 _UBATCH: Final = (256, 1_024, 2_048, 4_096)
+_TYPES: Final = {"fp8": "fp8_cache", "fp32": "f32_cache"}
+"""Rules by the cache type that they are about."""
 _GGML: Final = ("q8_0", "q4_0", "q5_1", "q5_0", "q4_1", "bf16")
 
 _OF_MODEL: Final = (
@@ -106,6 +106,7 @@ def check(
         assumed={},
         asked=(),
         measured=measured,
+        by_log=model is None and known is not None,
     )
     settings = settings_of(log, given or {})
     budget = _budget(log)
@@ -122,6 +123,8 @@ def check(
             verdict=of_budget if figures else "unknown",
             cause=("budget_only",) if figures else (),
         )
+    if _type_unknown(log) and "kv_dtype" not in (given or {}):
+        return replace(nothing, asked=("element",))
     if _is_llama(log) and log.kv_bytes_total is not None and settings.context_tokens is None:
         return replace(nothing, asked=("n_ctx",))
     base, known, settings = _first(log, known, settings)
@@ -129,6 +132,7 @@ def check(
     best = base
     found: tuple[str, ...] = ()
     assumed: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     best_score = _score(log, base)
     if best_score[0] < best_score[1]:
         for causes, assumptions in _ways(log, known, settings, given or {}, encoder_layers):
@@ -139,9 +143,10 @@ def check(
             score = _score(log, tried)
             if (score[0] - score[1], score[0]) > (best_score[0] - best_score[1], best_score[0]):
                 best, best_score, assumed = tried, score, dict(assumptions)
+                changes = {**causes, **assumptions}
                 found = tuple(rule for rule in tried.rules if rule not in base.rules)
-                if causes.get("kv_dtype") == "fp8":
-                    found = (*found, "fp8_cache")
+                if (rule := _TYPES.get(causes.get("kv_dtype", ""))) and rule not in found:
+                    found = (*found, rule)
             if best_score[0] == best_score[1]:
                 break
     figures = _compared(log, {**best.figures, **budget}, plain)
@@ -163,6 +168,7 @@ def check(
         found=found,
         assumed=assumed,
         asked=asked,
+        settings=replace(settings, **changes),
     )
 
 
@@ -188,7 +194,7 @@ def settings_of(log: EngineLog, given: Change) -> Settings:
     said: dict[str, Any] = {
         "kv_dtype": _dtype(log.element_k or log.element) or _model_dtype(log),
         "v_dtype": _dtype(log.element_v) or "same",
-        "tp": log.tp or 1,
+        "tp": log.tp or log.dcp or 1,
         "pp": log.pp or 1,
         "dcp": log.dcp or 1,
         "dp": log.dp or 1,
@@ -231,12 +237,13 @@ def _of_llama(log: EngineLog) -> dict[str, Any]:
 
 
 def _dtype(name: str | None) -> str | None:
-    if name is None:
-        return None
-    known = ALIASES.get(name, name)
-    if known not in KV_DTYPES:
-        raise ScenarioError(Message(text.TYPE_UNKNOWN, {"choices": ", ".join(KV_DTYPES)}), field="kv_dtype")
-    return known
+    known = ALIASES.get(name or "", name)
+    return known if known in KV_DTYPES else None
+
+
+def _type_unknown(log: EngineLog) -> bool:
+    """Whether the log names a cache type that nobody here has a size for."""
+    return any(name and _dtype(name) is None for name in (log.element, log.element_k, log.element_v))
 
 
 def _model_dtype(log: EngineLog) -> str:
@@ -307,7 +314,8 @@ def _assumptions(log: EngineLog, architecture: Architecture, settings: Settings,
     if log.engine == "tensorrt-llm" and log.block_tokens is None:
         found.append({"block_tokens": 64})
     if log.tp is None and "tp" not in given:
-        found += [{"tp": tp} for tp in _TP]
+        split: list[Change] = [{"tp": tp} for tp in _TP]
+        found += [*split, *({**tp, **other} for tp, other in product(split, found))]
     return found
 
 
@@ -318,17 +326,15 @@ def _causes(log: EngineLog, architecture: Architecture, settings: Settings, enco
     if layers.has(architecture, LatentAttention):
         kept = ("latent", "latent+values", "expanded") if _is_llama(log) else ("latent", "expanded")
         found += [{"latent": latent} for latent in kept if latent != settings.latent]
-    if log.element is None and log.element_k is None:
-        found += [{"kv_dtype": "fp32"}] if _is_llama(log) else [{"kv_dtype": "fp8"}]
-        if log.engine == "vllm":
-            found.append({"kv_dtype": "fp32"})
     if log.engine == "vllm":
-        if settings.tp * settings.pp > 1:
+        if log.tp is None or settings.tp * settings.pp > 1:
             found.append({"smallest_rank": True})
         if settings.pp > 1:
             found.append({"stages_added": True})
         if encoder_layers and layers.has(architecture, FullAttention):
             found.append({"depth": encoder_layers})
+    if log.element is None and log.element_k is None:
+        found += [{"kv_dtype": "fp32"}] if _is_llama(log) else [{"kv_dtype": "fp8"}]
     return found
 
 

@@ -24,6 +24,8 @@ _COUNTS: Final = {
     "width": ("hidden_size", "n_embd", "d_model"),
 }
 _MOST: Final = 100_000
+_KEPT_WHOLE: Final = frozenset({"old", "oldest"})
+"""How forms of llama.cpp's builds begin that kept every layer at full length."""
 
 
 def each_cache(architecture: Architecture, change: Callable[[LayerCache], LayerCache | None]) -> Architecture:
@@ -131,7 +133,7 @@ def of_log(log: EngineLog) -> Architecture | None:
     """
     if not (log.layers and log.kv_heads and log.head_dim):
         return None
-    windows = log.window_bytes is not None or (log.window_tokens and log.form.partition(",")[0] not in _NO_WINDOWS)
+    windows = log.window_bytes is not None or (log.window_tokens and log.form.partition(",")[0] not in _KEPT_WHOLE)
     if windows or log.state_bytes_total or log.cross_attention_bytes or log.indexer_bytes:
         return None
     layers = min(log.layers, log.kv_layers or log.layers)
@@ -142,7 +144,3 @@ def of_log(log: EngineLog) -> Architecture | None:
         value_dim=log.value_dim if log.value_dim is not None else log.head_dim,
         model_type=log.model_type or "",
     )
-
-
-_NO_WINDOWS: Final = frozenset({"old", "oldest one figure", "oldest"})
-"""Forms of llama.cpp's builds that kept every layer at full length."""

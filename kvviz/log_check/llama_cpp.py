@@ -20,7 +20,7 @@ from kvviz.engines import llama_cpp
 from kvviz.engines.llama_cpp import LlamaCppPlan
 from kvviz.log_check import layers
 from kvviz.log_check.model import Expected, Prediction, Settings
-from kvviz.scenario import Scenario
+from kvviz.scenario import MAX_TOKENS, Scenario
 from kvviz.sizing import size
 
 _HALF_A_STEP: Final = MIB / 200 + 1
@@ -36,7 +36,7 @@ def plan_of(architecture: Architecture, settings: Settings) -> LlamaCppPlan:
             engine="llama.cpp",
             engine_version="expanded-mla" if settings.latent == "expanded" else "auto",
             gpu="",
-            input=settings.context_tokens or 1,
+            input=min(settings.context_tokens or 1, MAX_TOKENS),
             output=0,
             kv_dtype=settings.kv_dtype,
             v_dtype=v_dtype,
@@ -74,7 +74,7 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
         figures["state_bytes_per_slot"] = Expected(states / slots, 3 * _HALF_A_STEP)
     own = _numbers(architecture)
     figures |= {name: Expected(value, telling=False) for name, value in own.items()}
-    if cells is not None and len(own) > 1:
+    if cells and len(own) > 1:
         _add_caches(figures, log, architecture, plan, settings, cells)
     return Prediction(figures=figures, rules=_rules(log, architecture, plan, settings))
 

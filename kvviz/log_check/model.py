@@ -7,7 +7,6 @@ from typing import Literal
 from kvviz.core.architecture import Architecture
 from kvviz.engine_log import EngineLog
 from kvviz.engines.llama_cpp import DEFAULT_UBATCH_TOKENS, Latent
-from kvviz.text import Message
 
 Verdict = Literal["agrees", "explained", "differs", "unknown"]
 """explained: what was reported is not what is predicted from what the log says, but what it is under ``cause``."""
@@ -120,5 +119,7 @@ class Check:
     """What the log does not say and the prediction needs."""
     measured: Mapping[str, float] = field(default_factory=dict)
     """Terms of a budget as the engine measured them, by the names of ``Scenario``."""
-    problem: Message | None = None
-    """Why there is no prediction, where a model is known."""
+    settings: Settings | None = None
+    """What the prediction rests on; None where there is none."""
+    by_log: bool = False
+    """The layers are the ones that the log itself lists."""

@@ -18,6 +18,9 @@ ENGINES: Final = {
     "ollama": "ollama",
 }
 
+_LARGE: Final = 100
+"""From here on decimals of a count say nothing."""
+
 
 def headline(of: Check, lang: Lang) -> str:
     """The answer in a sentence."""
@@ -45,15 +48,40 @@ def causes(of: Check, lang: Lang) -> list[str]:
     return [text.CAUSES[rule](lang) for rule in found if rule in text.CAUSES]
 
 
+def compared_with(of: Check, lang: Lang) -> str:
+    """Which model, as it was stored and split."""
+    settings = of.settings
+    if settings is None:
+        return ""
+    model = of.model or text.THIS_MODEL(lang)
+    kv_dtype = (
+        settings.kv_dtype
+        if settings.v_dtype in ("same", settings.kv_dtype)
+        else (f"{settings.kv_dtype} / {settings.v_dtype}")
+    )
+    parts = [text.PREDICTED_FOR(lang, model=model)]
+    if kv_dtype != "auto":
+        parts.append(text.STORED_IN(lang, type=kv_dtype))
+    parts += [
+        f"{name.upper()} {size}"
+        for name, size in (("tp", settings.tp), ("pp", settings.pp), ("dcp", settings.dcp))
+        if size > 1
+    ]
+    if of.by_log:
+        parts.append(text.FROM_LOG(lang))
+    return " · ".join(parts)
+
+
 def asked(of: Check, lang: Lang) -> str:
     """What the log does not say, as a list."""
     return _list((text.ASKED[name](lang) for name in of.asked), lang)
 
 
-def rows(of: Check, lang: Lang) -> list[dict[str, str]]:
-    """Predicted beside reported; what the causes changed has a column of its own."""
-    changed = bool(of.found)
-    return [_row(f, lang, changed=changed) for f in of.figures if f.telling or not f.agrees]
+def rows(of: Check, lang: Lang, *, narrow: bool = False) -> list[dict[str, str]]:
+    """Predicted beside reported; what the causes changed has a column of its own. ``narrow``: for a phone."""
+    table = [_row(f, lang, changed=bool(of.found)) for f in of.figures if f.telling or not f.agrees]
+    left_out = text.ROUNDING(lang) if narrow else ""
+    return [{name: cell for name, cell in row.items() if name != left_out} for row in table]
 
 
 def said(of: Check, lang: Lang) -> list[dict[str, str]]:
@@ -74,7 +102,9 @@ def shown(name: str, value: object) -> str:
         return str(value)
     if "bytes" in name and "per_token" not in name:
         return format_bytes(round(value))
-    return format_count(int(value)) if value == int(value) else f"{value:,.4g}" if value < 1 else f"{value:,.2f}"
+    if value == int(value) or value >= _LARGE:
+        return format_count(round(value))
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 def _row(figure: Figure, lang: Lang, *, changed: bool) -> dict[str, str]:

@@ -12,7 +12,7 @@ from kvviz.engines import sglang
 from kvviz.engines.sglang import SglangPlan
 from kvviz.log_check import layers
 from kvviz.log_check.model import Expected, Prediction, Settings
-from kvviz.scenario import Scenario
+from kvviz.scenario import MAX_TOKENS, Scenario
 from kvviz.sizing import size
 from kvviz.text import Message
 from kvviz.text import log_check as text
@@ -36,7 +36,7 @@ def plan_of(architecture: Architecture, settings: Settings) -> SglangPlan:
         gpus=settings.tp * settings.pp,
         tp=settings.tp,
         pp=settings.pp,
-        input=settings.length_tokens or 1,
+        input=min(settings.length_tokens or 1, MAX_TOKENS),
         output=0,
         kv_dtype=settings.kv_dtype,
         weight_dtype="bf16",
@@ -56,7 +56,7 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
     plan = plan_of(architecture, settings)
     figures: dict[str, Expected] = {}
     full, window = (max(s.full_bytes for s in plan.stages), max(s.window_bytes for s in plan.stages))
-    two = bool(plan.window_tokens) and log.window_pool_tokens is not None
+    two = log.window_pool_tokens is not None
     tokens = log.kv_tokens // settings.dp if log.kv_tokens else None
     if two:
         _add_two(figures, log, full, window)
@@ -71,7 +71,9 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
     if log.state_slots is not None and plan.slots_per_request:
         size_bytes = (log.state_slots + 1) * plan.slot_bytes
         figures["state_bytes_per_gpu"] = Expected(size_bytes, _STEP + plan.slot_bytes)
-    return Prediction(figures=figures, rules=_rules(log, architecture, settings, two=two, figures=figures))
+    return Prediction(
+        figures=figures, rules=_rules(architecture, settings, two=two and plan.window_tokens > 0, figures=figures)
+    )
 
 
 def _rate_tolerance(rate: int, pool: int | None, tokens: int | None) -> float:
@@ -110,7 +112,7 @@ def _add_free(figures: dict[str, Expected], log: EngineLog, pool: int) -> None:
 
 
 def _rules(
-    log: EngineLog, architecture: Architecture, settings: Settings, *, two: bool, figures: dict[str, Expected]
+    architecture: Architecture, settings: Settings, *, two: bool, figures: dict[str, Expected]
 ) -> tuple[str, ...]:
     found: list[str] = []
     if two:

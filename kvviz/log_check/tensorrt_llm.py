@@ -12,7 +12,7 @@ from kvviz.engines import tensorrt_llm
 from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
 from kvviz.log_check import layers
 from kvviz.log_check.model import Expected, Prediction, Settings
-from kvviz.scenario import Scenario
+from kvviz.scenario import MAX_TOKENS, Scenario
 from kvviz.sizing import size
 from kvviz.text import Message
 from kvviz.text import log_check as text
@@ -28,7 +28,7 @@ def plan_of(architecture: Architecture, settings: Settings) -> TensorRtLlmPlan:
         gpus=settings.tp * settings.pp,
         tp=settings.tp,
         pp=settings.pp,
-        input=settings.length_tokens or 1,
+        input=min(settings.length_tokens or 1, MAX_TOKENS),
         output=0,
         kv_dtype=settings.kv_dtype,
         weight_dtype="bf16",

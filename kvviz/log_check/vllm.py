@@ -15,7 +15,7 @@ from kvviz.engines.vllm import VllmPlan
 from kvviz.log_check import layers
 from kvviz.log_check.model import Expected, Prediction, Settings
 from kvviz.planning import generation_of
-from kvviz.scenario import Scenario
+from kvviz.scenario import MAX_TOKENS, Scenario
 from kvviz.sizing import size
 from kvviz.text import Message
 from kvviz.text import log_check as text
@@ -58,12 +58,12 @@ def plan_of(architecture: Architecture, settings: Settings) -> VllmPlan:
         tp=settings.tp,
         pp=settings.pp,
         dcp=settings.dcp,
-        input=settings.length_tokens or 1,
+        input=min(settings.length_tokens or 1, MAX_TOKENS),
         output=0,
         kv_dtype=settings.kv_dtype,
         weight_dtype="bf16",  # how weights are cut is not asked here
         block_tokens=settings.block_tokens,
-        in_flight_tokens=in_flight,
+        in_flight_tokens=min(in_flight, MAX_TOKENS),
         prefix_caching="on" if settings.prefix_caching else "off",
         full_windows="on" if settings.full_windows else "off",
         draft_layers=settings.draft_layers,
@@ -97,7 +97,7 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
     """The figures of one engine, or of several side by side."""
     plan = plan_of(architecture, settings)
     figures: dict[str, Expected] = {}
-    apart = _RANKS_APART if settings.smallest_rank else 0.0
+    apart = _RANKS_APART if _by_smallest(settings) else 0.0
     rate = bytes_per_token(plan)
     if rate is not None:
         figures["bytes_per_token"] = Expected(rate, _rate_tolerance(log, rate) + apart * rate)
@@ -108,6 +108,10 @@ def predict(log: EngineLog, architecture: Architecture, settings: Settings) -> P
     _add_pool(figures, log, plan, settings, apart)
     _add_refusal(figures, log, plan, settings)
     return Prediction(figures=figures, rules=_rules(log, architecture, plan, settings, figures))
+
+
+def _by_smallest(settings: Settings) -> bool:
+    return settings.smallest_rank and settings.tp * settings.pp > 1
 
 
 def bytes_per_token(plan: VllmPlan) -> float | None:
@@ -132,7 +136,7 @@ def _pool(log: EngineLog, plan: VllmPlan) -> _Pool | None:
     if printed is None:
         return None
     block = plan.pool_block_bytes
-    return _Pool(floor(max(0, printed - HALF_A_STEP) / block), floor((printed + HALF_A_STEP) / block))
+    return _Pool(*(floor(max(0, printed + step) / block) for step in (-HALF_A_STEP, HALF_A_STEP)))
 
 
 def _add_pool(figures: dict[str, Expected], log: EngineLog, plan: VllmPlan, settings: Settings, apart: float) -> None:
@@ -144,12 +148,12 @@ def _add_pool(figures: dict[str, Expected], log: EngineLog, plan: VllmPlan, sett
     # Where the smallest rank decides, up to so many tokens fewer than this rank's memory would hold.
     if apart and pool is not None and wanted is not None and pool.least * (1 - apart) <= wanted <= pool.least:
         blocks = wanted
-    length = log.max_model_len
+    length = log.max_model_len or None
     known = pool is not None  # else the blocks are those that the tokens come to, which proves nothing
     if known:
         figures["gpu_blocks"] = Expected(blocks)
     tokens = engines * plan.start_log(blocks, length or plan.block_tokens)[1]
-    if length is not None or plan.version != vllm.VERSION or len(plan.groups) == 1:
+    if length or plan.version != vllm.VERSION or len(plan.groups) == 1:
         figures["tokens_line"] = Expected(tokens, telling=known)
     if len(plan.groups) == 1 or log.tokens_line_is_capacity:
         figures["kv_tokens"] = Expected(tokens, telling=known)
@@ -167,7 +171,7 @@ def _blocks_said(log: EngineLog, plan: VllmPlan, engines: int) -> int | None:
     if log.gpu_blocks is not None:
         return log.gpu_blocks
     line = log.tokens_line if log.tokens_line is not None else log.kv_tokens
-    length = log.max_model_len
+    length = log.max_model_len or None
     by_concurrency = None
     if log.max_concurrency is not None and length is not None:
         by_concurrency = round(log.max_concurrency / engines * plan.request_blocks(length))
@@ -226,7 +230,7 @@ def _rules(
         found.append("encoder_cache_allocated")
     if settings.stages_added:
         found.append("pp_whole_model_need")
-    if settings.smallest_rank:
+    if _by_smallest(settings):
         found.append("min_over_ranks")
     if "cpu_blocks" in figures and "gpu_blocks" not in figures:
         found.append("cpu_swap_blocks")

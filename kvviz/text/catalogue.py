@@ -28,6 +28,12 @@ REVISION_DIFFERS = Text(
     en="The bundled config has changed since this link was made ({linked}, now {current}): the numbers may differ.",
     ja="このリンクの作成後に同梱の設定が変わりました（{linked} → {current}）。数値が異なる可能性があります。",
 )
+REVISION_NOT_READ = Text(
+    en="This is the bundled config of the model: its revision {linked} has not been read from the Hub. The numbers may"
+    " differ.",
+    ja="モデルの同梱設定による結果です。リビジョン {linked} は Hub から読み込めていません。"
+    "数値が異なる可能性があります。",
+)
 REVISION_OF_FILE = Text(
     en="This config is not of the revision asked for ({linked}, but it is {current}): the numbers may differ.",
     ja="この設定は、指定されたリビジョンのものではありません（指定 {linked}、実際 {current}）。"
@@ -56,4 +62,13 @@ SET_TOO_LARGE = Text(
 NOT_A_SET = Text(
     en="set: these are not scenarios as a kvviz link carries them.",
     ja="set: kvviz のリンクに入っている形式のシナリオではありません。",
+)
+PROMPTS_TOO_LARGE = Text(
+    en="These prompts take {characters} characters in a link; at most {limit} do. Shorten them to share them.",
+    ja="これらのプロンプトはリンクで {characters} 文字になり、上限の {limit} 文字を超えます。"
+    "共有するには短くしてください。",
+)
+NOT_PROMPTS = Text(
+    en="prompts: these are not prompts as a kvviz link carries them.",
+    ja="prompts: kvviz のリンクに入っている形式のプロンプトではありません。",
 )

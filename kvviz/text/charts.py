@@ -44,6 +44,7 @@ GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
 NON_TORCH = Text(en="Outside PyTorch", ja="PyTorch 以外")
 RUN_TIME_SHORT = Text(en="Run time short", ja="実行時メモリの不足")
 OUTSIDE = Text(en="Outside the fraction", ja="エンジンが使わない領域")
+HIDDEN = Text(en="Not seen by programs", ja="プログラムから見えない領域")
 CACHE_NEEDED = Text(en="Cache needed", ja="必要なキャッシュ")
 CACHE_THAT_FITS = Text(en="Cache that fits", ja="収まるキャッシュ")
 KEPT_FREE = Text(en="Kept free", ja="空けておく分")
@@ -98,8 +99,8 @@ REMAINDER_SOURCE = Text(
     ja="余り：プールは {block} のブロック単位",
 )
 OUTSIDE_SOURCE = Text(
-    en="{total} − the engine's share of {fraction}",
-    ja="{total} − エンジンの枠（割合 {fraction}）",
+    en="{total} that programs see − the engine's share of {fraction}",
+    ja="プログラムから見える {total} − エンジンの枠（割合 {fraction}）",
 )
 
 LEDGER_ALT = Text(

@@ -8,6 +8,24 @@ DESCRIPTION = Text(
 )
 SIZE = Text(en="size the cache of one model", ja="1 つのモデルのキャッシュを見積もる")
 MODELS = Text(en="list the bundled models", ja="同梱モデルの一覧")
+CHECK_LOG = Text(en="compare an engine's start-up log with what is predicted", ja="エンジンの起動ログを予測と照合する")
+LOG_FILE = Text(
+    en="the log as text, of vLLM, SGLang, llama.cpp (ollama, LM Studio) or TensorRT-LLM; - reads standard input",
+    ja="vLLM、SGLang、llama.cpp（ollama、LM Studio）、TensorRT-LLM のログ。- は標準入力",
+)
+LOG_MODEL = Text(
+    en="Hub id of a bundled model or a config.json, where the log does not name one",
+    ja="同梱モデルの Hub ID または config.json（ログに記載がない場合）",
+)
+LOG_SETTINGS = {
+    "tp": Text(en="tensor-parallel size, where the log does not say it", ja="テンソル並列数（ログにない場合）"),
+    "kv_dtype": Text(en="KV cache type, where the log does not say it", ja="KV キャッシュの型（ログにない場合）"),
+    "n_ctx": Text(
+        en="llama.cpp: context of all slots (-c), where the log does not say it",
+        ja="llama.cpp の全スロットのコンテキスト（-c、ログにない場合）",
+    ),
+}
+LOG_UNREADABLE = Text(en="{file} cannot be read: {why}.", ja="{file} を読み取れません（{why}）。")
 QUERY = Text(en="words that the model's id must hold", ja="モデルの ID に含まれる語")
 JSON = Text(en="print one JSON object", ja="JSON オブジェクトを 1 つ出力")
 LANG = Text(en="language of the output", ja="出力の言語")
@@ -221,6 +239,7 @@ LOG_LINE = Text(
 LEDGER = Text(en="One GPU", ja="GPU 1 基")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
 DEVICE_NOTE = Text(en="as the driver reports it", ja="ドライバーの報告値")
+HIDDEN = Text(en="not seen by programs", ja="見えない領域")
 OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")
 OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（割合 {fraction}）")
 WEIGHTS = Text(en="weights", ja="重み")

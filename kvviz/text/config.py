@@ -199,3 +199,14 @@ DTYPE_F16 = Text(
     en="llama.cpp keeps the cache in f16 unless told otherwise, whatever the model's type.",
     ja="llama.cpp は指定がなければ、モデルの型によらずキャッシュを f16 で保持します。",
 )
+
+# --- Layers that a person describes ----------------------------------------------------------------------------------
+
+LAYERS_ENTERED = Text(
+    en="These layers are as somebody described them; kvviz has no rules of its own for this architecture.",
+    ja="レイヤーは入力されたとおりです。このアーキテクチャの規則は kvviz にありません。",
+)
+NOT_A_KIND_OF_LAYER = Text(
+    en='"{value}" is no kind of layer: use one of {kinds}',
+    ja="「{value}」という種類のレイヤーはありません：{kinds} から選んでください",
+)

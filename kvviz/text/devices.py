@@ -3,15 +3,15 @@
 from kvviz.text.base import Text
 
 HIDDEN_MEASURED = Text(
-    en="What the driver reports less the {seen} GiB that CUDA sees, as a public start-up log of this GPU says.",
-    ja="ドライバーの報告値と、この GPU の公開起動ログにある CUDA からの見え方（{seen} GiB）との差です。",
+    en="A public start-up log of this GPU: programs see {seen} GiB.",
+    ja="この GPU の公開起動ログでは、プログラムから見えるのは {seen} GiB です。",
 )
 HIDDEN_LIKE = Text(
-    en="As on {like}, where a public log shows it. The logs of other GPUs show 0.4 to 0.6 GiB.",
-    ja="公開ログのある {like} と同じと仮定しています。ほかの GPU のログでは 0.4～0.6 GiB です。",
+    en="As on {like}; logs of others show 0.4 to 0.6 GiB.",
+    ja="{like} と同じと仮定しています（ほかの GPU のログでは 0.4～0.6 GiB）。",
 )
 HIDDEN_RADEON = Text(
-    en="As in a public log of a 24 GB Radeon, which misses less than 0.02 GiB.",
+    en="As in a public log of a 24 GB Radeon: less than 0.02 GiB.",
     ja="24 GB の Radeon の公開ログ（差は 0.02 GiB 未満）と同じと仮定しています。",
 )
 METAL_SHARE = Text(

@@ -142,9 +142,11 @@ ROW_DOES_NOT_DIVIDE = Text(
 UNKNOWN_GPU = Text("Unknown GPU {gpu}: use one of {ids}.", "GPU {gpu} は不明です。{ids} から選んでください。")
 
 # Where the terms of the budget come from
-WEIGHTS_SPLIT = Text(
-    "{source} Assumed to be split evenly over {tp} GPUs.",
-    "{source} {tp} GPU に均等に分かれると仮定しています。",
+STATES_APART = Text(
+    "{source} Besides {states}: vLLM's V0 engine kept the states of {sequences} requests (--max-num-seqs) outside the "
+    "pool.",
+    "{source} ほかに {states}：vLLM の V0 エンジンは、{sequences} リクエスト分（--max-num-seqs）の状態を"
+    "プールの外に持ちました。",
 )
 ACTIVATIONS_FITTED = Text(
     "Two values fitted on {count} measured starts of vLLM 0.11 on H100, worst error {error}, and used for 0.33: "

@@ -167,18 +167,22 @@ KV_HEADS_COST = Text(
 # Speed
 FLOOR = Text(
     "At least {ms} ms a decode step, if every weight is read: {weights} of weights and {cache} of cache "
-    "({requests} requests at full length) at {bandwidth} GB/s. A floor, not a prediction; "
-    "mixture-of-experts models read fewer weights while few requests run.",
+    "({requests} requests at full length{once}) at {bandwidth} GB/s. A floor, not a prediction{mixture}",
     "デコード 1 ステップは、重みをすべて読むなら最短でも {ms} ms です（重み {weights} と"
-    "最長の {requests} 件分のキャッシュ {cache} を {bandwidth} GB/s で読む時間）。予測ではなく下限です。"
-    "MoE モデルは同時リクエストが少ないと一部の重みしか読みません。",
+    "最長の {requests} 件分{once}のキャッシュ {cache} を {bandwidth} GB/s で読む時間）。"
+    "予測ではなく下限です{mixture}",
 )
 FLOOR_SPARSE = Text(
     "At least {ms} ms a decode step, if every weight is read: {weights} of weights and {cache} of indexer keys "
-    "({requests} requests at full length) at {bandwidth} GB/s, without the part of the cache that sparse attention "
-    "picks. A floor, not a prediction; mixture-of-experts models read fewer weights while few requests run.",
+    "({requests} requests at full length{once}) at {bandwidth} GB/s, without the part of the cache that sparse "
+    "attention picks. A floor, not a prediction{mixture}",
     "デコード 1 ステップは、重みをすべて読むなら最短でも {ms} ms です（重み {weights} と"
-    "最長の {requests} 件分のインデクサーキー {cache} を {bandwidth} GB/s で読む時間で、"
-    "スパースアテンションが選ぶ分は含みません）。予測ではなく下限です。"
-    "MoE モデルは同時リクエストが少ないと一部の重みしか読みません。",
+    "最長の {requests} 件分{once}のインデクサーキー {cache} を {bandwidth} GB/s で読む時間で、"
+    "スパースアテンションが選ぶ分は含みません）。予測ではなく下限です{mixture}",
 )
+MIXTURE = Text(
+    "; mixture-of-experts models read fewer weights while few requests run.",
+    "。MoE モデルは同時リクエストが少ないと一部の重みしか読みません。",
+)
+DENSE = Text(".", "。")
+SHARED_ONCE = Text(", the {shared} tokens they share once", "（共通の {shared} トークンは 1 回）")

@@ -6,11 +6,6 @@ NOTHING_TO_PREDICT = Text(
     en="There is no rule for this engine's cache of such a model.",
     ja="このモデルのキャッシュについて、このエンジンの規則がありません。",
 )
-TYPE_UNKNOWN = Text(
-    en="The log names a cache type that kvviz has no size for; choose one of {choices}.",
-    ja="ログのキャッシュの型の大きさが不明です。次から選んでください: {choices}",
-)
-
 ASKED = {
     "model": Text(en="the model (its config.json)", ja="モデル（config.json）"),
     "tp": Text(en="the tensor-parallel size", ja="テンソル並列数"),
@@ -140,7 +135,7 @@ AGREES_IF = Text(
     ja="{assumed}とすれば、{engine} の報告は、出力された桁まで予測どおりです（照合した値: {count} 個）。",
 )
 EXPLAINED = Text(
-    en="{engine} reported something else than is predicted from the log, and this explains every figure:",
+    en="{engine} reported something else than is predicted from the log, and this explains every figure.",
     ja="{engine} の報告はログからの予測と異なりますが、次のことですべての値を説明できます。",
 )
 DIFFERS = Text(
@@ -272,7 +267,13 @@ MODEL_HELP = Text(
     ja="同梱モデル、または Hub のモデル（owner/name）。量子化版のキャッシュは元のモデルと同じです。",
 )
 CONFIG = Text(en="Or its config.json", ja="または config.json")
-FROM_LOG = Text(en="The layers are those that the log itself lists.", ja="レイヤーはログに記載のものです。")
+FROM_LOG = Text(en="layers as the log lists them", ja="レイヤーはログの記載による")
+PREDICTED_FOR = Text(en="Predicted for {model}", ja="予測の対象: {model}")
+STORED_IN = Text(en="cache in {type}", ja="キャッシュの型 {type}")
+NEEDS_REST = Text(
+    en="To predict the rest, kvviz needs what the log does not say: {asked}.",
+    ja="ほかの値の予測には、ログにない次の情報が必要です: {asked}。",
+)
 TP = Text(en="Tensor-parallel size", ja="テンソル並列数")
 KV_TYPE = Text(en="KV cache type", ja="KV キャッシュの型")
 CONTEXT = Text(en="Context of all slots (-c)", ja="全スロットのコンテキスト（-c）")

@@ -115,6 +115,11 @@ ALL_WINDOWED_WHY = Text(
     "Some layers attend to everything and keep all {tokens} tokens.",
     "全体を参照するレイヤーがあり、{tokens} トークンすべてを保持します。",
 )
+NOT_COMPRESSED = Text("compression ignored", "圧縮の無視")
+NOT_COMPRESSED_WHY = Text(
+    "Compressed layers keep one record for several tokens, not one for each.",
+    "圧縮するレイヤーは、複数のトークンをまとめて 1 レコードで保存します。",
+)
 STATES_IGNORED = Text("fixed states left out", "固定長の状態の計上漏れ")
 STATES_IGNORED_WHY = Text(
     "Recurrent layers keep a state per request, whatever its length.",

@@ -14,3 +14,7 @@ NOT_KNOWN = Text(
     "Not known and not taken off: enter what you measured.",
     "不明のため差し引いていません。実測値を入力してください。",
 )
+NOT_ON_APPLE = Text(
+    "{engine} has no rules here for {gpu}: choose llama.cpp or Transformers as the engine.",
+    "{gpu} での {engine} の規則はありません。エンジンに llama.cpp か Transformers を選んでください。",
+)

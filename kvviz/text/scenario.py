@@ -29,8 +29,8 @@ GPU = Text(
     ja="gpu: h100-80gb のような GPU の ID を指定するか、GPU なしの場合は空にしてください（入力値：「{shown}」）。",
 )
 REVISION = Text(
-    en="revision: give a revision of up to {limit} letters, digits and . _ : -, not “{shown}”.",
-    ja="revision: {limit} 文字以内のリビジョン（英数字と . _ : -）を指定してください（入力値：「{shown}」）。",
+    en="revision: give a revision of up to {limit} letters, digits and . _ : / + -, not “{shown}”.",
+    ja="revision: {limit} 文字以内のリビジョン（英数字と . _ : / + -）を指定してください（入力値：「{shown}」）。",
 )
 CONFIG = Text(
     en="config: this is not a config as a kvviz link carries it (at most {limit} characters of base64url).",

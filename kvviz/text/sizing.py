@@ -21,6 +21,10 @@ MODEL_HELP = Text(
 )
 GPU = Text("GPU", "GPU")
 NO_GPU = Text("no GPU yet", "GPU 未選択")
+GPU_HELP = Text(
+    "The common ones come first; type to search the rest, or a number of GiB for a GPU of your own.",
+    "よく使われるものから並びます。入力すると検索でき、数字（GiB）を入力すると任意の GPU になります。",
+)
 GPUS = Text("How many", "GPU の数")
 GPUS_HELP = Text(
     "One engine over all of them (tensor parallel) unless More settings says otherwise.",
@@ -95,6 +99,7 @@ TP_HELP = Text(
     "1 つのモデルを分け合う GPU の数です。全数より少なければ、独立したキャッシュを持つエンジンが並びます。",
 )
 GROUP_SIZE = Text("Size", "見積もる")
+GROUP_UNDERSTAND = Text("Understand", "しくみ")
 PP = Text("Pipeline parallel", "パイプライン並列数")
 PP_HELP = Text(
     "The layers are shared out over so many groups of GPUs; the fullest decides.",
@@ -154,8 +159,8 @@ CHANGE = Text(
     "変更：{model} · {gpus} × {gpu} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
 )
 NOT_BUNDLED = Text(
-    "“{model}” is not bundled. Closest: {near}. Or paste its config.json.",
-    "「{model}」は同梱されていません。近い名前：{near}。または config.json を貼り付けてください。",
+    "“{model}” is not bundled. Closest: {near}.",
+    "「{model}」は同梱されていません。近い名前：{near}。",
 )
 NOTHING_FOUND = Text(
     "Neither a bundled model nor one on the Hub has “{words}” in its name.",
@@ -166,10 +171,29 @@ NO_SUCH_LANGUAGE = Text(
     "lang: 使える言語は en と ja です（入力値：「{shown}」）。{used} を使います。",
 )
 STANDS_IN = Text(
-    "This is the answer for {model}, because the model asked for could not be read.",
-    "指定のモデルを読み込めなかったため、{model} の結果を表示しています。",
+    "Shown instead of the model asked for: {model}.",
+    "指定されたモデルの代わりに、{model} について表示しています。",
 )
-VERBATIM = Text("{message}", "{message}")
+TRY_AGAIN = Text("Try again", "もう一度試す")
+STILL_NOT = Text("Asked again: still no answer.", "もう一度試しましたが、まだ取得できません。")
+ORIGIN_BUNDLED = Text("Bundled config", "同梱の設定")
+ORIGIN_PASTED = Text("Pasted config", "貼り付けた設定")
+ORIGIN_HUB = Text("Hub, commit {revision}", "Hub、コミット {revision}")
+ORIGIN_HUB_REVISION = Text("Hub, revision {revision}", "Hub、リビジョン {revision}")
+SAME_COMMIT = Text(
+    "{asked} is the commit that is shown already.",
+    "{asked} は、表示中のものと同じコミットです。",
+)
+TIED = Text(
+    "This model's output layer is its embeddings again. The files on the Hub may store them twice: an engine then loads"
+    " up to {bytes} less.",
+    "このモデルの出力層は埋め込みと同じ重みです。Hub のファイルに二重に保存されている場合、"
+    "エンジンが読み込む重みは最大 {bytes} 少なくなります。",
+)
+SEQUENCES_UNUSED = Text(
+    "sequences: {sequences} is not used; {users} users have {requests} requests in flight.",
+    "sequences: {sequences} は使いません。{users} ユーザーの同時リクエスト数は {requests} 件です。",
+)
 HUB_HITS = Text("On the Hub", "Hub の検索結果")
 TOKEN = Text("Token for this model", "このモデルのトークン")
 TOKEN_HELP = Text(
@@ -193,6 +217,7 @@ PASTE_PRIVACY = Text(
     "It stays in this session. A link you share contains the fields it was computed from.",
     "このセッションの外には送られません。共有リンクには計算に使った項目が含まれます。",
 )
+PASTED_AS = Text("{name} (pasted)", "{name} (貼り付け)")
 PASTED_NAME = Text("pasted config", "貼り付けた config")
 PASTE_EMPTY = Text("Paste the text of a config.json first.", "先に config.json の内容を貼り付けてください。")
 
@@ -290,7 +315,7 @@ MEASURED_HELP = Text(
 )
 
 # Fixes, what if, launch, share
-UNDO = Text("Undo", "元に戻す")
+UNDO = Text("Undo: {what}", "元に戻す：{what}")
 WHAT_IF = Text("What if", "変えてみる")
 WHAT_IF_CHANGE = Text("Change", "変更")
 WHAT_IF_FIT = Text("At once", "同時に収まる数")

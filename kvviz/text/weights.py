@@ -37,6 +37,10 @@ WHAT_IF = Text(
     en="if the linear layers were {dtype} with its scales and the rest 16-bit",
     ja="線形層を {dtype}（スケールを含む）、残りを 16 ビットとした場合",
 )
+GGUF = Text(
+    en="if it were a GGUF file of type {dtype}, {bits} bits each as in that of Llama 3.1 8B",
+    ja="GGUF ファイルの {dtype} とした場合（Llama 3.1 8B と同じ各 {bits} ビット）",
+)
 TYPED = Text(en="As you entered it.", ja="入力された値です。")
 
 UNKNOWN_DTYPE = Text(
@@ -92,3 +96,22 @@ REASONS = {
         "大きさを GiB で入力してください。",
     ),
 }
+
+# One GPU's share
+SPLIT_EVENLY = Text(
+    "{source} Assumed to be split evenly over {gpus} GPUs.",
+    "{source} {gpus} GPU に均等に分かれると仮定しています。",
+)
+SPLIT_COUNTED = Text(
+    "{source} Of {gpus} GPUs the fullest is assumed to keep, of its layers, {attention} of attention and embeddings "
+    "and {rest} of the rest.",
+    "{source} {gpus} GPU のうち最も多く持つ GPU が、担当するレイヤーについて、アテンションと埋め込みの {attention}、"
+    "残りの {rest} を持つと仮定しています。",
+)
+SPLIT_COUNTED_EXPERTS = Text(
+    "{source} Of {gpus} GPUs the fullest is assumed to keep, of its layers, {attention} of attention and embeddings, "
+    "{experts} of the experts and {rest} of the rest.",
+    "{source} {gpus} GPU のうち最も多く持つ GPU が、担当するレイヤーについて、アテンションと埋め込みの {attention}、"
+    "エキスパートの {experts}、残りの {rest} を持つと仮定しています。",
+)
+ALL = Text("all", "すべて")

@@ -59,8 +59,11 @@ def is_phone() -> bool:
     reported = st.session_state.get("browser", {}).get("phone")
     if reported is not None:
         return bool(reported)
-    headers = st.context.headers
-    return headers.get("Sec-Ch-Ua-Mobile") == "?1" or "Mobi" in (headers.get("User-Agent") or "")
+    if "phone_guess" not in st.session_state:  # asked several times a run, and reading headers is slow
+        headers = st.context.headers
+        guess = headers.get("Sec-Ch-Ua-Mobile") == "?1" or "Mobi" in (headers.get("User-Agent") or "")
+        st.session_state["phone_guess"] = guess
+    return bool(st.session_state["phone_guess"])
 
 
 def typed() -> str:

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kvviz import catalogue
 from kvviz.core.units import format_count
-from kvviz.devices import devices
+from kvviz.devices import every_device
 from kvviz.planning import name_of
 from kvviz.scenario import (
     CHOICES,
@@ -77,16 +77,30 @@ def seven(answered: Answer, lang: Lang) -> None:
         on_change=state.model_chosen,
         persist_state="session",
     )
-    _errors(answered, lang, "model")
     if "model" in answered.errors:
+        show.lines((answered.errors["model"](lang),))
         _hub(lang)
+    else:
+        show.origin(scenario, lang)
+        if models.lacks_weights(st.session_state["model"]):
+            _try_again(lang)
     pastes = st.session_state.get("pastes", 0)
     with st.popover(text.PASTE(lang), icon=":material/content_paste:", width="stretch", key=f"paste_{pastes}"):
         _paste(lang)
     left, right = _pair([2, 1])
     with left:
-        names = {device.id: device.name for device in devices()} | {"": text.NO_GPU(lang)}
-        _chosen("gpu", list(names), lang, format_func=lambda option: names.get(option, option))
+        names = {d.id: d.name for d in every_device()} | {"": text.NO_GPU(lang)}
+        st.selectbox(
+            text.GPU(lang),
+            _with("gpu", list(names)),
+            key="gpu",
+            help=text.GPU_HELP(lang),
+            format_func=lambda option: names.get(option) or show.gpu_called(option),
+            filter_mode="contains",
+            accept_new_options=True,  # a number of GiB is a GPU of one's own
+            on_change=state.gpu_chosen,
+            persist_state="session",
+        )
     with right:
         _typed("gpus", lang, text.GPUS_HELP)
     _errors(answered, lang, "gpu", "gpus")
@@ -164,12 +178,19 @@ def _paste(lang: Lang) -> None:
 
 
 def _hub(lang: Lang) -> None:
-    """What helps where the model was not found: what the Hub's search found, or a token."""
+    """What helps where the model was not found: another try, what the Hub's search found, or a token."""
+    if models.can_pass():
+        _try_again(lang)
     if hits := st.session_state.get("hits"):
         st.pills(text.HUB_HITS(lang), hits, key="hub_hit", on_change=state.hit_chosen)
     if models.asks_for_token():
-        st.text_input(text.TOKEN(lang), type="password", key="hub_token", help=text.TOKEN_HELP(lang))
-        st.button(text.READ_WITH_TOKEN(lang), on_click=state.read_with_token)
+        with st.form("with_token", border=False):  # where Enter does what the button does
+            st.text_input(text.TOKEN(lang), type="password", key="hub_token", help=text.TOKEN_HELP(lang))
+            st.form_submit_button(text.READ_WITH_TOKEN(lang), on_click=state.read_with_token)
+
+
+def _try_again(lang: Lang) -> None:
+    st.button(text.TRY_AGAIN(lang), key="ask_again", icon=":material/refresh:", on_click=state.ask_again)
 
 
 def _passages(answered: Answer, lang: Lang) -> None:

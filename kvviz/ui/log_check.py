@@ -9,13 +9,14 @@ from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
-from kvviz.log_check import Check, Model, decode, encoder_model, model_of, report
+from kvviz.engine_log import EngineLog
+from kvviz.log_check import Check, Model, check, decode, encoder_model, model_of, report
 from kvviz.log_check.measured import scenario_of
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, parse_value
 from kvviz.text import Lang
 from kvviz.text import log_check as text
-from kvviz.ui import models, show
+from kvviz.ui import browser, models, show
 
 _EXAMPLES: Final = Path(catalogue.__file__).parent / "data" / "example_logs"
 EXAMPLES: Final = {
@@ -33,13 +34,15 @@ def entered(lang: Lang) -> str:
     with st.container(horizontal=True):
         for engine in EXAMPLES:
             st.button(text.EXAMPLE(lang, engine=engine), key=f"try_{engine}", on_click=_example, args=(engine,))
-        st.button(text.CLEAR(lang), key="log_clear", icon=":material/delete:", type="tertiary", on_click=_clear)
-    pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
-    uploads = st.session_state.get("log_uploads", 0)
-    uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
+        if st.session_state.get("log_text"):
+            st.button(text.CLEAR(lang), key="log_clear", icon=":material/delete:", type="tertiary", on_click=_clear)
+    pasted = st.session_state.get("log_text")
     for engine, (_, source) in EXAMPLES.items():
         if pasted and pasted == _read(engine):
             st.caption(text.EXAMPLE_SOURCE(lang, source=source))
+    pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
+    uploads = st.session_state.get("log_uploads", 0)
+    uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
     if pasted and pasted.strip():
         return pasted
     return decode(uploaded.getvalue()) if uploaded is not None else ""
@@ -59,6 +62,14 @@ def _clear() -> None:
     st.session_state["log_uploads"] = st.session_state.get("log_uploads", 0) + 1  # an empty uploader
     for key in _KEYS:
         st.session_state.pop(key, None)
+
+
+def asked(log: EngineLog, of: Model | None) -> tuple[str, ...]:
+    """What must be asked for; where these settings cannot be, the ones that can be given otherwise."""
+    try:
+        return check(log, model=of).asked
+    except KvvizError:
+        return ("tp", "element")
 
 
 def model(lang: Lang) -> Model | None:
@@ -129,7 +140,9 @@ def settings(names: tuple[str, ...], lang: Lang) -> dict[str, object]:
             if name == "element":
                 written = st.selectbox(labels[name](lang), ["auto", *KV_DTYPES], key=f"log_{name}")
             else:
-                written = st.text_input(labels[name](lang), key=f"log_{name}")
+                written = st.text_input(
+                    labels[name](lang), key=f"log_{name}", placeholder="1" if name == "tp" else None
+                )
             if not written or written == "auto":
                 continue
             try:
@@ -160,8 +173,11 @@ def answer(checked: Check, lang: Lang) -> None:
             st.markdown(f"**{text.WHY(lang)}**")
         st.markdown("\n".join(f"- {show.plain(reason)}" for reason in reasons))
     if checked.asked and checked.verdict != "unknown":
-        st.caption(show.plain(text.UNCERTAIN(lang, asked=report.asked(checked, lang))))
-    if rows := report.rows(checked, lang):
+        more = text.NEEDS_REST if "model" in checked.asked else text.UNCERTAIN
+        st.caption(show.plain(more(lang, asked=report.asked(checked, lang))))
+    if basis := report.compared_with(checked, lang):
+        st.caption(show.plain(basis))
+    if rows := report.rows(checked, lang, narrow=browser.is_phone()):
         st.table(rows, border="horizontal")
     if rows := report.said(checked, lang):
         with st.expander(text.SAID(lang), key="log_said", expanded=not checked.figures):

@@ -6,9 +6,11 @@ import streamlit as st
 
 from kvviz import __version__
 from kvviz.planning import engine_name
+from kvviz.text import blocks as blocks_text
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
 from kvviz.text import log_check as log_text
+from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
 from kvviz.ui import browser, state
 
@@ -26,8 +28,12 @@ PAGES = {
         # What a review link opens: in no list.
         st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
     ],
+    text.GROUP_UNDERSTAND: [
+        st.Page(ROOT / "pages" / "blocks.py", title=blocks_text.PAGE(lang), url_path="blocks"),
+        st.Page(ROOT / "pages" / "prefixes.py", title=prefixes_text.PAGE(lang), url_path="prefixes"),
+    ],
 }
-page = st.navigation({group(lang): pages for group, pages in PAGES.items()})
+page = st.navigation({group(lang): pages for group, pages in PAGES.items()}, position="top")
 
 if not st.context.is_embedded:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

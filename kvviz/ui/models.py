@@ -11,9 +11,11 @@ import streamlit as st
 
 from kvviz import catalogue
 from kvviz.catalogue import Loaded
-from kvviz.core.architecture import read_config
-from kvviz.core.errors import KvvizError
+from kvviz.core.architecture import Note, read_config
+from kvviz.core.errors import KvvizError, UnknownArchitectureError
+from kvviz.core.units import format_bytes
 from kvviz.hub import HubError, HubModel, ModelReference, fetch_config, parse_model_reference, search
+from kvviz.hub_weights import tied_bytes
 from kvviz.resolve import Given
 from kvviz.scenario import Scenario
 from kvviz.text import Message
@@ -29,6 +31,12 @@ _PART_OF_NAME = re.compile(r"(?!hf_)[\w./-]{3,100}")
 _SUGGESTED = 20
 _SUGGEST_S = 1.5
 _NO_SUGGESTIONS_S = 60.0
+SHORT = 12
+"""Digits of a commit that tell it from others."""
+_NOTABLE = 50
+"""Weights of one part in this many are worth a word."""
+_PASSING = frozenset({"hub-down", "hub-timeout", "hub-rate-limited", "hub-html", "hub-redirect"})
+"""Problems of the moment, a sign-in page of the network among them."""
 
 
 class _NotForOthersError(Exception):
@@ -53,20 +61,74 @@ def offered() -> list[str]:
 
 def given(scenario: Scenario) -> Given | None:
     """What the Hub said of the scenario's model; None where it is bundled or carried by the scenario."""
-    found = None if scenario.config else _fetched().get(scenario.model)
+    found = from_hub(scenario)
     if found is None:
         return None
+    architecture = read_config(found.config, name=found.repo_id)
+    notes: tuple[Note, ...] = ()
+    if scenario.gpu and scenario.weights_gib is None and found.weights is not None:
+        again = tied_bytes(architecture, found.config)
+        if again * _NOTABLE >= found.weights.value_bytes:
+            notes = (Note(code="tied-weights", message=Message(text.TIED, {"bytes": format_bytes(again)})),)
     loaded = Loaded(
-        model=found.repo_id,
-        config=found.config,
-        architecture=read_config(found.config, name=found.repo_id),
-        revision=found.commit_sha or found.revision,
+        model=found.repo_id, config=found.config, architecture=architecture, revision=_revision(found), notes=notes
     )
     return Given(loaded=loaded, weights=found.weights, weights_unknown=found.weights_unknown)
 
 
+def from_hub(scenario: Scenario) -> HubModel | None:
+    """What was read from the Hub for the scenario's model at its revision; None where it is another's or nobody's."""
+    if scenario.config:
+        return None
+    of_model = [found for found in _fetched().values() if found.repo_id == scenario.model]
+    of_model.sort(key=_is_incomplete)
+    for found in of_model:
+        if scenario.revision in (_revision(found), found.revision):
+            return found
+    # Without a revision a bundled model is meant, and of another the first that was read.
+    return of_model[0] if of_model and scenario.model not in catalogue.models() else None
+
+
+def choice_of(scenario: Scenario) -> str:
+    """What the model box calls the scenario's model."""
+    found = from_hub(scenario)
+    return scenario.model if found is None else _choice(found)
+
+
+def meant(choice: str) -> tuple[str, str]:
+    """Model and revision of what the box calls so; no revision where it is not from the Hub."""
+    found = _fetched().get(choice)
+    return (choice, "") if found is None else (found.repo_id, _revision(found))
+
+
+def reference(choice: str) -> str:
+    """What was asked of the Hub for what the box calls so."""
+    found = _fetched().get(choice)
+    return choice if found is None else f"{found.repo_id}@{found.revision}"
+
+
+def parts(asked: str) -> tuple[str, str]:
+    """``owner/name@revision`` as name and revision."""
+    name, _, revision = asked.partition("@")
+    return name.strip(), revision.strip()
+
+
+def _choice(found: HubModel) -> str:
+    """The plain name where it means nothing else; a bundled model has that for itself, and a revision says its own."""
+    if found.revision == "main" and found.repo_id not in catalogue.models():
+        return found.repo_id
+    return f"{found.repo_id}@{found.commit_sha[:SHORT] if found.commit_sha else found.revision}"
+
+
+def _revision(found: HubModel) -> str:
+    return found.commit_sha or found.revision
+
+
 def ask_hub(typed: str, *, token: str | None = None) -> str | None:
-    """Read what was typed from the Hub; its name, or None with ``problem`` saying why not and ``hits`` what is near."""
+    """Read what was typed from the Hub; returns what the box calls it.
+
+    None with ``problem`` saying why not and ``hits`` what is near.
+    """
     st.session_state["model_problem"] = None
     st.session_state["hits"] = []
     try:
@@ -78,12 +140,17 @@ def ask_hub(typed: str, *, token: str | None = None) -> str | None:
             return None
         reference = parse_model_reference(typed)
         found = _public(reference) if token is None else _private(reference, token)
-        read_config(found.config, name=found.repo_id)
+        try:
+            read_config(found.config, name=found.repo_id)
+        except UnknownArchitectureError:
+            st.session_state["unknown"] = (found.repo_id, found.config)
+            raise
     except KvvizError as error:
         st.session_state["model_problem"] = (typed, error)
         return None
-    st.session_state["hub"] = {**_fetched(), found.repo_id: found}
-    return found.repo_id
+    st.session_state.pop("unknown", None)
+    st.session_state["hub"] = {**_fetched(), _choice(found): found}
+    return _choice(found)
 
 
 def suggest(typed: str) -> None:
@@ -114,9 +181,27 @@ def problem(typed: str) -> Message:
     """Why ``typed`` is not the model."""
     asked, error = st.session_state.get("model_problem") or ("", None)
     if error is not None and typed in (asked, asked.partition("@")[0]):
-        return Message(text.VERBATIM, {"message": error.message})
+        # What else one can do stands right below, as buttons.
+        said = error.what if isinstance(error, HubError) else error.message
+        return said if isinstance(said, Message) else Message(said)
     near = ", ".join(catalogue.search(typed)[:3]) or text.NOTHING_NEAR
     return Message(text.NOT_BUNDLED, {"model": typed[:_SHOWN], "near": near})
+
+
+def can_pass() -> bool:
+    """Whether the last problem is one that the next try may not meet."""
+    _, error = st.session_state.get("model_problem") or ("", None)
+    return isinstance(error, HubError) and error.code in _PASSING
+
+
+def lacks_weights(choice: str) -> bool:
+    """Whether the Hub gave the config and then did not say what the weights are."""
+    found = _fetched().get(choice)
+    return found is not None and _is_incomplete(found)
+
+
+def _is_incomplete(found: HubModel) -> bool:
+    return found.weights is None and found.gated is None
 
 
 def asks_for_token() -> bool:

@@ -18,8 +18,6 @@ from kvviz.text import mistakes as mistaken
 from kvviz.text import sizing as labels
 from kvviz.ui import models, show, state
 
-SIZING: Final = "../../pages/sizing.py"
-"""As main.py sees it."""
 _BADGES: Final[dict[Badge, str]] = {"changed": "orange", "estimate": "blue", "default": "gray"}
 _FIRST: Final = (labels.MODEL, labels.ENGINE, labels.GPU, text.GPUS, labels.INPUT, labels.OUTPUT, labels.SEQUENCES)
 """Assumptions in the table even where they are as by default."""
@@ -89,28 +87,27 @@ def claim_in_link() -> dict[str, str]:
 # --- what an answer rests on -----------------------------------------------------------------------------------------
 
 
-def rests_on(sizing: Sizing, lang: Lang) -> None:
-    """Every assumption with its badge; those that nobody touched and few ask for on one line."""
+def rests_on(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
+    """Every assumption with its badge; those that nobody touched and few ask for on one line.
+
+    On a phone there is no room for a third column: the reasons are folded.
+    """
     made = assumptions(sizing)
     shown = [one for one in made if one.badge != "default" or one.label in (*_FIRST, labels.KV_DTYPE)]
-    st.table(
-        [
-            {
-                text.ASSUMPTION(lang): one.label(lang),
-                text.VALUE(lang): f"{show.plain(_said(one.value, lang))} {_badge(one.badge, lang)}",
-                text.BASIS(lang): show.plain(one.source(lang)) if one.source else "",
-            }
-            for one in shown
-        ],
-        border="horizontal",
-    )
+    rows = []
+    for one in shown:
+        said, badge = show.plain(_said(one.value, lang)), f":{_BADGES[one.badge]}-badge[{text.BADGES[one.badge](lang)}]"
+        row = {text.ASSUMPTION(lang): one.label(lang), text.VALUE(lang): f"{said} {badge}"}
+        basis = show.plain(one.source(lang)) if one.source else ""
+        rows.append(row if phone else {**row, text.BASIS(lang): basis})
+    st.table(rows, border="horizontal")
+    if phone:
+        reasons = [f"- **{one.label(lang)}** {show.plain(one.source(lang))}" for one in shown if one.source]
+        with st.expander(text.BASIS(lang), key="basis", type="compact"):
+            st.caption("\n".join(reasons))
     if rest := [one for one in made if one not in shown]:
         settings = exported.SETTINGS_SEPARATOR(lang).join(_one_setting(one, lang) for one in rest)
         st.caption(show.plain(exported.THE_REST(lang, settings=settings)))
-
-
-def _badge(badge: Badge, lang: Lang) -> str:
-    return f":{_BADGES[badge]}-badge[{text.BADGES[badge](lang)}]"
 
 
 def _one_setting(one: Assumption, lang: Lang) -> str:

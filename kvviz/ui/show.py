@@ -14,23 +14,28 @@ from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import KIB, format_bytes, format_count
-from kvviz.devices import devices
+from kvviz.devices import device
 from kvviz.launch import launch
 from kvviz.levers import Lever, fixes, speed_floor
 from kvviz.qr import qr_svg
+from kvviz.resolve import resolve
 from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
+from kvviz.splits import Split
+from kvviz.splits import splits as ways_to_split
 from kvviz.text import Lang
 from kvviz.text import advice as pitfalls
 from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
 from kvviz.text import sizing as text
-from kvviz.ui import browser, state
+from kvviz.text import splits as splits_text
+from kvviz.ui import browser, models, state
 from kvviz.ui.answer import Answer
 from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
+MOST_SPLITS = 8
 GRAVE = frozenset({"context-beyond-model", "revision-differs", "more-than-max-num-seqs"})
 """Notes that stand right under the sentence, because it would mislead without them."""
 ELSEWHERE = frozenset({"max-tokens-beyond-model", "startup-fails", "weights-do-not-fit", "no-room-for-cache"})
@@ -56,6 +61,18 @@ def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
 def stand_in(scenario: Scenario, lang: Lang) -> None:
     """That the answer is for another model than the one asked for."""
     st.warning(plain(text.STANDS_IN(lang, model=scenario.model)), icon=":material/warning:")
+
+
+def origin(scenario: Scenario, lang: Lang, *, whole: bool = False) -> None:
+    """Where the model's config came from; of a commit the beginning, and all of it in the help (or at once)."""
+    found = models.from_hub(scenario)
+    if found is None:
+        st.caption((text.ORIGIN_PASTED if scenario.config else text.ORIGIN_BUNDLED)(lang))
+    elif found.commit_sha is None:
+        st.caption(text.ORIGIN_HUB_REVISION(lang, revision=plain(found.revision)))
+    else:
+        shown = found.commit_sha if whole else found.commit_sha[: models.SHORT]
+        st.caption(text.ORIGIN_HUB(lang, revision=f"`{shown}`"), help=None if whole else f"`{found.commit_sha}`")
 
 
 def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
@@ -126,14 +143,15 @@ def floor(sizing: Sizing, lang: Lang) -> None:
 def fix_buttons(sizing: Sizing, possible: tuple[Lever, ...], lang: Lang) -> None:
     """Up to three changes that would help, each with its result; one press makes it, and Undo takes it back."""
     offered = fixes(sizing, possible)
-    undoable = bool(st.session_state.get("undo"))
-    if not offered and not undoable:
+    undoable = state.undoable()
+    if not offered and undoable is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, fix in enumerate(offered):
-            st.button(fix.label(lang), key=f"fix_{number}", on_click=state.apply, args=(fix.scenario,))
-        if undoable:
-            st.button(text.UNDO(lang), key="undo_fix", icon=":material/undo:", type="tertiary", on_click=state.undo)
+            st.button(fix.label(lang), key=f"fix_{number}", on_click=state.apply, args=(fix.scenario, fix.lever.label))
+        if undoable is not None:
+            label = text.UNDO(lang, what=undoable(lang))
+            st.button(label, key="undo_fix", icon=":material/undo:", type="tertiary", on_click=state.undo)
 
 
 def growth_tab(sizing: Sizing, lang: Lang) -> None:
@@ -162,6 +180,45 @@ def what_if(possible: tuple[Lever, ...], lang: Lang) -> None:
         ],
         border="horizontal",
     )
+
+
+def splits(sizing: Sizing, lang: Lang) -> None:
+    """For several GPUs: every way to share the model out over them, what holds most first; one press takes one over."""
+    if sizing.scenario.gpus == 1:
+        return
+    weights = resolve(sizing.scenario, given=models.given(sizing.scenario)).weights
+    ways = ways_to_split(sizing, weights=weights)
+    if len(ways) < 2:
+        return
+    st.markdown(f"**{splits_text.TITLE(lang, gpus=format_count(sizing.scenario.gpus))}**")
+    now = next((way.label(lang) for way in ways if way.sizing == sizing), None)
+    now = now or next((way.label(lang) for way in ways if way.sizing.plan == sizing.plan), None)
+    shown = [way for number, way in enumerate(ways) if number < MOST_SPLITS or way.label(lang) == now]
+    st.table([_split_row(way, lang, now) for way in shown], border="horizontal")
+    if len(ways) > len(shown):
+        st.caption(splits_text.MORE(lang, count=len(ways) - len(shown)))
+    st.caption(splits_text.COST(lang))
+    better = [way for way in ways if way.label(lang) != now and way.sizing.starts][:3]
+    with st.container(horizontal=True):
+        for number, way in enumerate(better):
+            label = splits_text.USE(lang, split=way.label(lang), fit=_cell(way.sizing.max_sequences_counted))
+            st.button(label, key=f"split_{number}", on_click=state.apply, args=(way.scenario,))
+
+
+def _split_row(way: Split, lang: Lang, now: str | None) -> dict[str, str]:
+    label, answered = way.label(lang), way.sizing
+    at_once = _cell(answered.max_sequences_counted)
+    if answered.starts is False:
+        at_once = splits_text.DOES_NOT_START(lang)
+    return {
+        splits_text.SPLIT(lang): splits_text.THIS_ONE(lang, split=label) if label == now else label,
+        splits_text.AT_ONCE(lang): at_once,
+        splits_text.PER_GPU(lang): format_bytes(answered.request_bytes or 0),
+        splits_text.COPIES(lang): (
+            splits_text.TIMES(lang, copies=way.copies) if way.copies > 1 else splits_text.NO_COPIES(lang)
+        ),
+        splits_text.WEIGHTS(lang): format_bytes(answered.budget.weights.value_bytes) if answered.budget else "–",
+    }
 
 
 def launch_command(sizing: Sizing, lang: Lang) -> None:
@@ -276,7 +333,11 @@ def error_line(answered: Answer, field: str, lang: Lang) -> str:
     """What is wrong with a setting, by the name its control has, and what is used until it is mended."""
     used = getattr(answered.scenario, field)
     value = format_count(used) if isinstance(used, int) else text.AUTO(lang) if used is None else used
-    said = answered.errors[field](lang).removeprefix(f"{field}: ")
+    said = answered.errors[field](lang)
+    about, colon, rest = said.partition(": ")
+    if colon and about in text.LABELS:
+        # Sentences about lengths name all of them; others speak of the setting they begin with.
+        said = rest if about in (field, "input", "output") else f"{text.LABELS[about](lang)} – {rest}"
     colon, gap = ("：", "") if lang == "ja" else (": ", " ")
     return f"{text.LABELS[field](lang)}{colon}{said}{gap}{text.USED_INSTEAD(lang, value=value)}"
 
@@ -323,6 +384,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
         ],
         border="horizontal",
     )
+    origin(sizing.scenario, lang, whole=True)
     st.markdown(f"**{why.THREE(lang)}**")
     st.table(
         [
@@ -365,8 +427,15 @@ def summary(scenario: Scenario, lang: Lang) -> str:
 
 def gpu_name(scenario: Scenario, lang: Lang) -> str:
     """The GPU as people call it; an id nobody knows is shown as it is."""
-    known = {d.id: d.name for d in devices()}
-    return short_name(known.get(scenario.gpu, scenario.gpu)) or text.NO_GPU(lang)
+    return short_name(gpu_called(scenario.gpu)) or text.NO_GPU(lang)
+
+
+def gpu_called(gpu: str) -> str:
+    """A GPU's name by its id; an id nobody knows as it is."""
+    try:
+        return device(gpu).name if gpu else ""
+    except KvvizError:
+        return gpu
 
 
 def source_line(sizing: Sizing, link: str, lang: Lang) -> str:

@@ -11,7 +11,9 @@ import streamlit as st
 
 from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
-from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.errors import KvvizError, ScenarioError, UnknownArchitectureError
+from kvviz.core.units import format_count
+from kvviz.devices import named
 from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.resolve import resolve
 from kvviz.scenario import (
@@ -36,6 +38,8 @@ HIDDEN_FIELDS = frozenset({"revision", "config"})
 MEASURED_FIELDS = ("weights_gib", "activations_gib", "graphs_gib", "non_torch_gib")
 """Figures somebody typed for one model: they do not outlive a change of model."""
 MOST_UNDO = 20
+_TYPED_CHARACTERS = 500
+"""Of a model's name, as far as a link says it."""
 CHOSEN_FIELDS = frozenset({"model", "gpu", "tp"}) | CHOICES.keys()
 """Chosen from a list."""
 TYPED_FIELDS = frozenset(FIELDS) - HIDDEN_FIELDS - CHOSEN_FIELDS
@@ -48,29 +52,38 @@ def begin() -> None:
     if "valid" in st.session_state:
         return
     query = {name: st.query_params.get_all(name) for name in st.query_params}
+    asked = _asked_model(query)
     scenario, rejected = from_query({n: values[0] if len(values) == 1 else values for n, values in query.items()})
     messages = [r.message for r in rejected]
     packed = query.get("set", [""])[-1]
     together, refused = unpack_scenarios(packed) if packed else ((), ())
     messages += [r.message for r in refused]
     st.session_state["set"] = together
+    if scenario.users and scenario.sequences not in (scenario.requests, DEFAULTS["sequences"]):
+        counts = {"sequences": scenario.sequences, "users": scenario.users, "requests": scenario.requests}
+        counts_shown = {name: format_count(count) for name, count in counts.items()}
+        messages.append(Message(text.SEQUENCES_UNUSED, counts_shown))
+    scenario = scenario.with_changes(sequences=scenario.requests)
     if scenario.config:
         try:
             resolve(scenario)
         except KvvizError as error:
             messages.append(error.message)
             scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
+    if scenario.config and scenario.model in catalogue.models():
+        scenario = scenario.with_changes(model=text.PASTED_AS(lang(), name=scenario.model), config=scenario.config)
     st.session_state["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
-    linked_model, linked_revision = scenario.model, scenario.revision
-    if not models.known(scenario.model):
-        # A link pins the commit it was computed from.
-        asked = f"{scenario.model}@{scenario.revision}" if scenario.revision else scenario.model
-        found = models.ask_hub(asked) if "/" in asked else None
-        scenario = scenario.with_changes(model=found or Scenario().model, revision=scenario.revision if found else "")
-        linked_model = found or linked_model
+    choice = asked or scenario.model
+    # A link pins the commit it was computed from, or the content of a config that comes from elsewhere.
+    if scenario.revision and not scenario.config and not scenario.revision.startswith("sha256:"):
+        choice = f"{choice}@{scenario.revision}"
+    if not models.known(choice):
+        choice = (models.ask_hub(choice) if "/" in choice else None) or choice
+    st.session_state["linked_revision"] = (choice, scenario.revision)
+    scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
+    scenario = _with_model(scenario, choice) if models.known(choice) else _stand_in(scenario, choice)
     st.session_state["rejected"] = messages
     st.session_state["opened"] = scenario
-    st.session_state["linked_revision"] = (linked_model, linked_revision)
     linked = st.query_params.get("lang")
     preferred = (st.context.locale or "en")[:2]
     fallback = preferred if preferred in LANGUAGES else LANGUAGES[0]
@@ -78,7 +91,58 @@ def begin() -> None:
         messages.append(Message(text.NO_SUCH_LANGUAGE, {"shown": linked[:12], "used": fallback}))
     st.session_state["lang"] = linked if linked in LANGUAGES else fallback
     put(scenario)
-    st.session_state["model"] = linked_model  # what the link says stays in the box, with the message beside it
+    st.session_state["model"] = choice  # what the link says stays in the box, with the message beside it
+
+
+def _asked_model(query: dict[str, list[str]]) -> str:
+    """What a link says of the model where that is no setting as it is: what somebody typed, or a revision with it.
+
+    It is taken out of ``query`` then.
+    """
+    given = query.get("model", [])
+    if len(given) != 1 or not given[0].strip() or query.get("config", [""])[-1]:
+        return ""
+    asked = given[0][:_TYPED_CHARACTERS].strip()
+    if (named := _named(asked)) is None:
+        del query["model"]
+        query.pop("revision", None)
+        return asked
+    query["model"] = [named[0]]
+    if named[1]:
+        query["revision"] = [named[1]]
+    return ""
+
+
+def _named(asked: str) -> tuple[str, str] | None:
+    """Model and revision as settings; None where what was asked is none."""
+    name, revision = models.parts(asked)
+    try:
+        parse_value("model", name)
+        parse_value("revision", revision)
+    except ScenarioError:
+        return None
+    return name, revision
+
+
+def _with_model(scenario: Scenario, choice: str) -> Scenario:
+    """``scenario`` of what the model box calls ``choice``, which is known."""
+    model, revision = models.meant(choice)
+    linked, pinned = st.session_state["linked_revision"]
+    if choice == linked and pinned.startswith("sha256:"):
+        revision = pinned  # whoever reads it may say what else it is
+    config = st.session_state["pasted"].get(model, "")
+    return scenario.with_changes(model=model, config=config, revision=revision)
+
+
+def _stand_in(scenario: Scenario, asked: str) -> Scenario:
+    """What answers while the model asked for cannot be read: the bundled one of this name, else what there was."""
+    name, revision = models.parts(asked)
+    if name not in catalogue.models():
+        return scenario
+    try:
+        return scenario.with_changes(model=name, config="", revision=revision)
+    except ScenarioError:
+        return scenario.with_changes(model=name, config="", revision="")
 
 
 def lang() -> Lang:
@@ -92,6 +156,7 @@ def put(scenario: Scenario) -> None:
     for name in FIELDS:
         if name not in HIDDEN_FIELDS:
             st.session_state[name] = _shown(name, getattr(scenario, name))
+    st.session_state["model"] = models.choice_of(scenario)
 
 
 def read() -> tuple[Scenario, Mapping[str, Message]]:
@@ -102,8 +167,13 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
         if name in HIDDEN_FIELDS or name not in st.session_state:
             continue
         shown = st.session_state[name]
-        if name == "model" and not models.known(shown):
-            errors[name] = models.problem(shown)
+        if name == "model":
+            st.session_state["model_before"] = shown
+            if models.known(shown):
+                scenario = _with_model(scenario, shown)
+            else:
+                errors[name] = models.problem(shown)
+                scenario = _stand_in(scenario, shown)
             continue
         try:
             scenario = scenario.with_changes(**{name: _meant(name, shown)})
@@ -112,9 +182,6 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
     if scenario.from_users:  # the box shows what it comes to
         scenario = scenario.with_changes(sequences=scenario.requests)
         st.session_state["sequences"] = f"{scenario.requests:,}"
-    config = st.session_state["pasted"].get(scenario.model, "")
-    linked_model, revision = st.session_state["linked_revision"]
-    scenario = scenario.with_changes(config=config, revision=revision if scenario.model == linked_model else "")
     st.session_state["valid"] = scenario
     return scenario, errors
 
@@ -129,21 +196,42 @@ def rejected() -> tuple[Message, ...]:
 
 def model_chosen() -> None:
     """Callback: what names one bundled model is that model; anything else unknown is looked for on the Hub."""
-    asked = str(st.session_state["model"]).strip()
-    if asked.startswith("@"):  # typed behind the name, which the box takes away
-        asked = st.session_state["valid"].model + asked
+    before = str(st.session_state.get("model_before") or st.session_state["valid"].model)
+    asked = _whole(before, str(st.session_state["model"] or "").strip())
     st.session_state["model"] = asked
     if not models.known(asked):
-        meant = catalogue.named(asked) or models.ask_hub(asked)
-        if meant is None:
+        found = catalogue.named(asked) or models.ask_hub(asked)
+        if found is None:
+            if models.parts(asked)[0] in catalogue.models():  # which stands in
+                _forget_measured_of_another(asked)
             return
-        st.session_state["model"] = meant
-    _forget_measured()
+        st.session_state["model"] = found
+    st.session_state.pop("unknown", None)
+    if asked != before and models.meant(st.session_state["model"]) == models.meant(before) and "@" in asked:
+        st.toast(text.SAME_COMMIT(lang(), asked=asked))
+    _forget_measured_of_another(st.session_state["model"])
+
+
+def _whole(before: str, arrived: str) -> str:
+    """What was typed, where the box takes away what stood there before it (Streamlit 1.67)."""
+    if not arrived:
+        return before
+    if arrived.startswith("@"):
+        return models.parts(before)[0] + arrived
+    # Nothing begins with these.
+    joined = before + arrived
+    return joined if arrived[0] in "-._" or (models.known(joined) and not models.known(arrived)) else arrived
 
 
 def model_typed() -> None:
     """Callback: the typing of a model's name has paused."""
     models.suggest(browser.typed())
+
+
+def gpu_chosen() -> None:
+    """Callback: a number of GiB is a GPU of one's own; a name that means one GPU is that."""
+    chosen = str(st.session_state["gpu"] or "")
+    st.session_state["gpu"] = named(chosen) or chosen
 
 
 def engine_chosen() -> None:
@@ -164,24 +252,57 @@ def read_with_token() -> None:
     meant = models.ask_hub(asked, token=st.session_state.get("hub_token") or None)
     if meant is not None:
         st.session_state["model"] = meant
-        _forget_measured()
+        _forget_measured_of_another(meant)
 
 
-def _forget_measured() -> None:
+def ask_again() -> None:
+    """Callback: what the Hub could not answer just now is asked once more."""
+    choice = st.session_state["model"]
+    asked, _ = st.session_state.get("model_problem") or (choice, None)
+    if models.known(choice):  # only its weights are missing
+        asked = models.reference(choice)
+    found = models.ask_hub(asked)
+    if found is None or models.lacks_weights(found):
+        st.toast(text.STILL_NOT(lang()))
+    if found is not None:
+        st.session_state["model"] = found
+        _forget_measured_of_another(found)
+
+
+def _forget_measured_of_another(choice: str) -> None:
+    """Figures of the model before; those in a link that could not be read at first are of the model it asks for."""
+    linked, _ = st.session_state["linked_revision"]
+    if models.parts(choice)[0] in (st.session_state["valid"].model, models.parts(linked)[0]):
+        return
     for name in MEASURED_FIELDS:
         st.session_state[name] = ""
 
 
-def apply(scenario: Scenario) -> None:
-    """Callback: ask this instead. ``undo`` goes back."""
-    st.session_state["undo"] = [*st.session_state.get("undo", []), st.session_state["valid"]][-MOST_UNDO:]
-    put(scenario)
+def apply(scenario: Scenario, what: Message | None = None) -> None:
+    """Callback: ask this instead, ``what`` in words; what else is being typed stays. ``undo`` takes it back."""
+    changed = {name: getattr(scenario, name) for name in FIELDS if name not in HIDDEN_FIELDS}
+    shown: Scenario = st.session_state.get("good", st.session_state["valid"])
+    changed = {name: value for name, value in changed.items() if value != getattr(shown, name)}
+    before = {name: st.session_state[name] for name in changed if name in st.session_state}
+    if before:
+        st.session_state["undo"] = [*st.session_state.get("undo", []), (what, before)][-MOST_UNDO:]
+    for name, value in changed.items():
+        st.session_state[name] = _shown(name, value) if name != "model" else models.choice_of(scenario)
+
+
+def undoable() -> Message | None:
+    """What ``undo`` would take back, in words; None where there is nothing left of it."""
+    steps = st.session_state.get("undo", [])
+    while steps and all(st.session_state.get(name) == value for name, value in steps[-1][1].items()):
+        steps = steps[:-1]  # by hand
+    st.session_state["undo"] = steps
+    return steps[-1][0] or Message(text.LABELS[next(iter(steps[-1][1]))]) if steps else None
 
 
 def undo() -> None:
-    """Callback: ask what was asked before the last ``apply``."""
+    """Callback: take back what the last ``apply`` changed, and nothing else."""
     if steps := st.session_state.get("undo"):
-        put(steps[-1])
+        st.session_state.update(steps[-1][1])
         st.session_state["undo"] = steps[:-1]
 
 
@@ -198,16 +319,22 @@ def use_pasted_config() -> None:
         st.session_state["paste_problem"] = (text.PASTE_EMPTY(lang()),)
         return
     name = (st.session_state.get("paste_name") or "").strip()
+    config: dict[str, object] = {}
     try:
         config = parse_config(pasted)
         architecture = read_config(config, name=name)
         # Not the file's own _name_or_path: that is often a path of somebody's machine, and the name goes into links.
         name = catalogue.safe_name(name or architecture.class_name or text.PASTED_NAME(lang()))
+        if name in catalogue.models() or models.meant(name)[1]:  # a name means one model
+            name = text.PASTED_AS(lang(), name=name)
         packed = pack_config(config)
         scenario = st.session_state["valid"].with_changes(model=name, config=packed, revision="")
     except KvvizError as error:
         st.session_state["paste_problem"] = error.lines(lang())
+        if isinstance(error, UnknownArchitectureError):
+            st.session_state["unknown"] = (name or text.PASTED_NAME(lang()), config)
         return
+    st.session_state.pop("unknown", None)
     st.session_state["pasted"][name] = packed
     st.session_state["pastes"] = st.session_state.get("pastes", 0) + 1  # another popover, which is closed
     put(scenario.with_changes(**dict.fromkeys(MEASURED_FIELDS)))
@@ -217,8 +344,8 @@ def use_pasted_config() -> None:
 def publish(scenario: Scenario, *, asked: bool = True, **more: str) -> Scenario:
     """Say which scenario the page shows, its revision filled in: the address bar will say so too.
 
-    Not ``asked``: another model stands in for the one that was, so the address stays as it is. ``more``: parameters
-    besides.
+    Not ``asked``: another model stands in for the one that was, which stays in the address beside all that was asked.
+    ``more``: parameters besides.
     """
     if more and asked:
         st.session_state["published_query"] = query(scenario, **more)
@@ -245,16 +372,26 @@ def together() -> tuple[Scenario, ...]:
 
 
 def published() -> Scenario | None:
-    """What the page shows; None where the address must not follow."""
+    """What the page shows; None where it is not what was asked."""
     scenario: Scenario | None = st.session_state.pop("published", st.session_state["valid"])
     return scenario
 
 
 def published_query() -> str:
-    """What the address bar is to say; empty: as it is."""
+    """What the address bar is to say."""
     query_of_set: str = st.session_state.pop("published_query", "")
     scenario = published()
-    return query_of_set or ("" if scenario is None else query(scenario))
+    return query_of_set or (query_asked() if scenario is None else query(scenario))
+
+
+def query_asked() -> str:
+    """What was asked as far as it is valid, with the model as it stands in the box: reloading tries it again."""
+    typed = str(st.session_state["model"])
+    if typed.startswith("hf_"):  # a token that went astray
+        return query(st.session_state["valid"])
+    model, revision = _named(typed) or (typed, "")
+    asked = {"model": model, "revision": revision, "config": ""}
+    return urlencode({**to_query(st.session_state["valid"]), **asked, "lang": lang()})
 
 
 def query(scenario: Scenario, **more: str) -> str:
@@ -268,9 +405,8 @@ def link(scenario: Scenario) -> str:
 
 
 def link_to(page: str, scenario: Scenario) -> str:
-    """The full link to another page of the app, by its path; relative where the address is not known."""
-    here = base()
-    return f"{here[: here.rfind('/') + 1] or '/'}{page}?{query(scenario)}"
+    """The full link to another page, by its path, as seen from the default page, which has none of its own."""
+    return f"{base().rstrip('/')}/{page}?{query(scenario)}"
 
 
 def base() -> str:

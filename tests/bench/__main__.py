@@ -1,4 +1,5 @@
-"""Run the core's benchmarks; with ``page`` those of the page, which need a browser."""
+"""Run the core's benchmarks; ``allocation``: those of requests over time; ``blocks``: the race of the Blocks page;
+``page``: the Sizing page's, in a browser."""
 
 import sys
 
@@ -7,9 +8,17 @@ from tests.bench import bench_core
 match sys.argv[1:]:
     case []:
         bench_core.main()
+    case ["allocation"]:
+        from tests.bench import bench_allocation
+
+        bench_allocation.main()
+    case ["blocks"]:
+        from tests.bench import bench_blocks
+
+        bench_blocks.main()
     case ["page"]:
         from tests.bench import bench_page
 
         bench_page.main()
     case _:
-        sys.exit("python -m tests.bench [page]")
+        sys.exit("python -m tests.bench [allocation | blocks | page]")

@@ -17,7 +17,10 @@ def path(page: Page) -> str:
 def offered(page: Page, beginning: str) -> str:
     """The link that the page offers, from its path on."""
     code = page.locator("code").filter(has_text=beginning).first.inner_text()
-    return code[code.index("/review") :]
+    host = re.match("https?://[^/]+", page.url)
+    assert host is not None
+    assert code.startswith(host[0] + "/review?")
+    return code.removeprefix(host[0])
 
 
 def steps(page: Page) -> list[list[str]]:

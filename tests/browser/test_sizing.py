@@ -30,6 +30,7 @@ def drawing(page: Page, index: int) -> str:
 
 
 def address(page: Page) -> dict[str, str]:
+    page.wait_for_function("location.search.includes('v=')")
     page.wait_for_timeout(300)  # the address follows the page's last run
     query = urlsplit(page.url).query
     return {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
@@ -95,6 +96,28 @@ def test_a_name_typed_in_words_finds_its_model_and_an_unknown_one_is_told(open_p
     settled(page)
     expect(page).to_have_url(re.compile("model=openai%2Fgpt-oss-120b"))
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_name_that_begins_as_the_one_in_the_box_arrives_whole(open_page: OpenPage) -> None:
+    """The box keeps what stood in it and sends only what comes after."""
+    page = open_page("/?model=Qwen/Qwen3-32B")
+    page.get_by_role("combobox", name=re.compile("Model")).click()
+    page.keyboard.type("Qwen/Qwen3-32B-FP8")
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(page).to_have_url(re.compile("model=Qwen%2FQwen3-32B-FP8"))
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_undo_leaves_what_was_changed_since(open_page: OpenPage) -> None:
+    page = open_page("/")
+    asked = address(page)
+    page.get_by_role("button", name=re.compile("FP8 cache →")).click()
+    settled(page)
+    fill(page, re.compile("^Output tokens"), "55")
+    page.get_by_role("button", name="Undo: FP8 cache").click()
+    settled(page)
+    assert address(page) == asked | {"output": "55"}
 
 
 def test_back_leaves_the_page_at_once(open_page: OpenPage) -> None:

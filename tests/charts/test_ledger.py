@@ -37,6 +37,16 @@ def by_term(sizing: Sizing) -> dict[str, int]:
     return {s.term: s.value_bytes for s in ledger_segments(sizing)}
 
 
+def drawn_terms(sizing: Sizing) -> dict[str, int]:
+    """As the bar shows them: the engine's two parts as one, and what no program sees with what the fraction leaves."""
+    terms = by_term(sizing)
+    if engine := terms.pop("graphs", 0) + terms.pop("non_torch", 0):
+        terms["engine"] = engine
+    if "outside" in terms:
+        terms["outside"] += terms.pop("hidden", 0)
+    return terms
+
+
 @EACH
 def test_what_is_on_the_gpu_adds_up_to_the_gpu(sizing: Sizing) -> None:
     assert sizing.budget is not None
@@ -64,6 +74,7 @@ def test_terms_are_those_of_the_sizing(sizing: Sizing) -> None:
     if "run_time_short" not in terms:
         assert [terms[term] for term in run_time[:3]] == [e.value_bytes for e in estimates]
     assert terms["outside"] == budget.outside_bytes
+    assert terms["hidden"] == budget.hidden.value_bytes
     asked = -(-sizing.scenario.requests // sizing.engines)
     per_gpu = sizing.shared_bytes + asked * (sizing.request_bytes - sizing.shared_bytes)
     assert terms.get("cache_needed", 0) + terms.get("cache_short", 0) == per_gpu
@@ -122,9 +133,7 @@ def test_the_bar_draws_exactly_the_parts(sizing: Sizing, lang: Lang) -> None:
     drawn = Counter[str]()
     for bar in figure.data:
         drawn[bar.meta] += bar.x[0] * GIB
-    terms = by_term(sizing)
-    if engine := terms.pop("graphs", 0) + terms.pop("non_torch", 0):
-        terms["engine"] = engine
+    terms = drawn_terms(sizing)
     gap = drawn.pop("break", 0)
     assert drawn.keys() == terms.keys()
     beyond = {s.term for s in ledger_segments(sizing) if not s.on_gpu}
@@ -157,8 +166,7 @@ def test_no_text_in_narrow_parts_and_none_on_a_bare_pattern(sizing: Sizing, lang
     for bar in figure.data:
         assert bar.text is None
         if bar.showlegend is not False:
-            segment = next(s for s in ledger_segments(sizing) if s.term == bar.meta or bar.meta == "engine")
-            assert bar.meta == "engine" or format_bytes(segment.value_bytes) in bar.name
+            assert format_bytes(drawn_terms(sizing)[bar.meta]) in bar.name
     for label in figure.layout.annotations:
         if label.bgcolor is None:
             assert label.yref == "paper"
@@ -252,7 +260,8 @@ def test_what_rests_on_an_estimate_says_so() -> None:
 def test_what_follows_from_exact_terms_is_exact() -> None:
     assert SPARE.budget is not None
     exact = {
-        term: replace(getattr(SPARE.budget, term), basis="exact") for term in ("activations", "graphs", "non_torch")
+        term: replace(getattr(SPARE.budget, term), basis="exact")
+        for term in ("hidden", "activations", "graphs", "non_torch")
     }
     sizing = replace(SPARE, budget=replace(SPARE.budget, **exact))
     assert {s.basis for s in ledger_segments(sizing)} == {"exact"}
@@ -276,10 +285,9 @@ def test_the_words_hold_the_numbers(sizing: Sizing, lang: Lang) -> None:
     alt = ledger_alt(sizing, lang)
     said = set(re.findall(r"[\d.,]*\d [KMGT]?i?B", alt))
     assert format_bytes(sizing.budget.device_bytes) in said
-    terms = by_term(sizing)
-    engine = terms.pop("graphs", 0) + terms.pop("non_torch", 0)
+    terms = drawn_terms(sizing)
     terms.pop("remainder", None)
-    assert {format_bytes(count) for count in (*terms.values(), engine) if count} <= said
+    assert {format_bytes(count) for count in terms.values()} <= said
     assert sizing.lacking_bytes is not None
     assert format_bytes(abs(sizing.lacking_bytes)) in said
     assert not re.search(r"(?<![\d,.])1 (tokens|requests)", alt)

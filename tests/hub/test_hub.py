@@ -9,7 +9,7 @@ import pytest
 
 from kvviz.core.architecture import read_config
 from kvviz.core.errors import KvvizError
-from kvviz.hub import HubError, HubModel, ModelReference, fetch_config, search
+from kvviz.hub import HubError, HubModel, ModelReference, _refusal, fetch_config, search
 from kvviz.text import LANGUAGES
 from tests.hub.conftest import SERVERS_TOKEN
 from tests.hub.standin import GOOD_TOKEN, OTHER_TOKEN, SMALL, StandIn, commit_of, real_config
@@ -31,6 +31,16 @@ def fetch(
 ) -> HubModel:
     reference = ModelReference(repo_id=repo_id, revision=revision)
     return fetch_config(reference, token=token, endpoint=hub.url, timeout_s=timeout_s)
+
+
+def test_a_token_that_is_none_is_said_to_be_even_of_a_gated_model() -> None:
+    """Whoever the Hub knows and does not let in is told 403."""
+    reference = ModelReference(repo_id=GATED)
+    codes = [
+        _refusal(status, {"X-Error-Code": "GatedRepo"}, reference=reference, token=token).code
+        for status, token in ((401, None), (401, BAD_TOKEN), (403, OTHER_TOKEN))
+    ]
+    assert codes == ["hub-gated", "hub-token", "hub-gated"]
 
 
 # --- What is read --------------------------------------------------------------------------------------------------

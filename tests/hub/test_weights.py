@@ -9,7 +9,7 @@ import pytest
 import kvviz
 from kvviz.catalogue import load
 from kvviz.estimate import Estimate, Parameters
-from kvviz.hub_weights import least_parameters, stored_weights
+from kvviz.hub_weights import least_parameters, stored_weights, tied_bytes
 from kvviz.levers import levers
 from kvviz.resolve import Given, resolve
 from kvviz.scenario import Scenario
@@ -201,6 +201,20 @@ def test_packed_values_are_no_parameters() -> None:
     found = stored_weights(info({"model.safetensors": 40_010_000_000}, I32=9_000_000_000, F16=2_000_000_000), config)
     assert isinstance(found, Estimate)
     assert found.parameters is None
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "tied"),
+    [
+        ("Qwen/Qwen3-0.6B", {}, 2 * 151_936 * 1_024),
+        ("Qwen/Qwen3-0.6B", {"tie_word_embeddings": False}, 0),
+        (LLAMA_70B, {}, 0),
+        ("google/gemma-3-27b-it", {"tie_word_embeddings": True}, 2 * 262_208 * 5_376),
+    ],
+)
+def test_an_output_layer_that_is_the_embeddings_again(model: str, change: dict[str, object], tied: int) -> None:
+    loaded = load(model)
+    assert tied_bytes(loaded.architecture, dict(loaded.config) | change) == tied
 
 
 def test_what_if_rows_of_a_model_from_the_hub() -> None:

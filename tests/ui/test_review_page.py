@@ -111,6 +111,22 @@ def test_a_pasted_config_travels_with_its_side() -> None:
     assert app.session_state["valid"].model == "ours"
 
 
+def test_a_model_of_the_hub_travels_on_either_side() -> None:
+    hub = A.with_changes(model="new-owner/renamed", gpu="")
+    for a, b in ((hub, hub.with_changes(kv_dtype="fp8")), (A.with_changes(gpu=""), hub), (hub, A.with_changes(gpu=""))):
+        app = open_dispute(a, b)
+        assert not app.error
+        assert [one.model for one in linked(app)] == [a.model, b.model]
+
+
+def test_a_model_that_nobody_can_read_is_told() -> None:
+    gone = A.with_changes(model="nobody/nothing")
+    assert "nobody/nothing" in "".join(e.value for e in open_dispute(gone, A).error).replace("\\", "")
+    app = open_dispute(A, gone)
+    assert "nobody/nothing" in app.session_state["model"]
+    assert app.error
+
+
 def test_what_cannot_be_used_is_told() -> None:
     app = open_review(set="nonsense", lang="en")
     assert "could not be used" in app.warning[0].value

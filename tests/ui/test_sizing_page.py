@@ -212,6 +212,51 @@ def test_a_fix_is_one_press_and_undo_takes_it_back() -> None:
     assert link(app) == asked
 
 
+def test_undo_takes_back_what_the_fix_changed_and_no_more() -> None:
+    app = open_app()
+    asked = link(app)
+    fix = next(b for b in app.button if b.key and b.key.startswith("fix_"))
+    fix.click().run()
+    changed = {name for name, value in link(app).items() if value != asked[name]}
+    app.text_input(key="output").input("99").run()
+    app.selectbox(key="model").select("Qwen/Qwen3-32B").run()
+    undo = app.button(key="undo_fix")
+    assert undo.label == "Undo: " + fix.label.split(" (")[0].split(" →")[0]
+    undo.click().run()
+    after = link(app)
+    assert (after["output"], after["model"]) == ("99", "Qwen/Qwen3-32B")
+    assert {name: after[name] for name in changed} == {name: asked[name] for name in changed}
+    assert not any(b.key == "undo_fix" for b in app.button)
+
+
+def test_what_was_taken_back_by_hand_cannot_be_undone() -> None:
+    app = open_app()
+    asked = link(app)
+    next(b for b in app.button if b.key and b.key.startswith("fix_")).click().run()
+    (changed,) = (name for name, value in link(app).items() if value != asked[name])
+    app.selectbox(key=changed).select(asked[changed]).run()
+    assert not any(b.key == "undo_fix" for b in app.button)
+
+
+def test_both_lengths_nought_are_told_once() -> None:
+    app = open_app(input="0")
+    app.text_input(key="output").input("0").run()
+    assert errors(app).replace("\\", "").startswith("Output tokens: a request needs at least one token")
+
+
+def test_requests_that_a_link_gives_beside_users_are_not_dropped_without_a_word() -> None:
+    told = [w.value for w in open_app(sequences="999", users="200").warning]
+    assert any("999" in said and "200 users" in said for said in told)
+    assert not open_app(sequences="50", users="200").warning
+
+
+def test_a_pasted_config_does_not_take_the_name_of_a_bundled_model() -> None:
+    app = paste(open_app(), json.dumps(CONFIG), "Qwen/Qwen3-8B")
+    assert link(app)["model"] == "Qwen/Qwen3-8B (pasted)"
+    app.selectbox(key="model").select("Qwen/Qwen3-8B").run()
+    assert link(app)["config"] == ""
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_fix_and_lever_says_its_result(lang: Lang) -> None:
     app = open_app(lang=lang, model="google/gemma-3-27b-it", input="60000", gpu="h200")

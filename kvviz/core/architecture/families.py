@@ -4,6 +4,7 @@ import re
 
 from kvviz.core.architecture.attention import Reader
 from kvviz.core.architecture.encoder import read_bart, read_mllama, read_t5
+from kvviz.core.architecture.entered import ENTERED_TYPE, read_entered
 from kvviz.core.architecture.latent import read_decoder, read_deepseek_v4, read_longcat, read_minicpm3
 from kvviz.core.architecture.state import (
     read_bailing,
@@ -83,6 +84,7 @@ READERS: dict[str, Reader] = {
     "rwkv7": read_rwkv,
     "yuan": read_yuan,
     "mllama_text_model": read_mllama,
+    ENTERED_TYPE: read_entered,
     **dict.fromkeys(("t5", "mt5", "umt5", "longt5", "switch_transformers", "pop2piano", "udop"), read_t5),
     **dict.fromkeys(
         (

@@ -57,6 +57,16 @@ class WeightBlocks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mixture:
+    """Experts of which each token passes a few."""
+
+    layers: tuple[int, ...]
+    """Entries of ``Architecture.layers`` that have them."""
+    parameters: int
+    """Weights of all experts of one such layer; shared ones, which every token passes, are not counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """One model's cache layout and the few sizes that budgets need."""
 
@@ -79,5 +89,9 @@ class Architecture:
     kv_scheme: KvScheme | None
     weight_blocks: WeightBlocks | None = None
     """None where weights are in no such blocks, or the file does not say how wide the layers are."""
+    mixture: Mixture | None = None
+    """None without experts, or where they are not in the common way."""
+    query_rank: int | None = None
+    """Width that latent attention compresses queries to; None where it does not."""
     facts: tuple[Fact, ...]
     notes: tuple[Note, ...]

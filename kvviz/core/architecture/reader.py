@@ -14,6 +14,7 @@ from kvviz.core.architecture.attention import (
 from kvviz.core.architecture.defaults import SIZES, class_defaults
 from kvviz.core.architecture.families import READERS, find_family
 from kvviz.core.architecture.fields import MAX_SIZE, MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
+from kvviz.core.architecture.mixture import read_mixture
 from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype, WeightBlocks
 from kvviz.core.cache import Layer, RecurrentState, letter
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
@@ -114,6 +115,21 @@ def read_config(config: Json, *, name: str = "") -> Architecture:
     return _read(config, name)[0]
 
 
+def understood(config: Json) -> Architecture | None:
+    """What the common fields of an architecture say that there are no rules for; None where they do not say enough.
+
+    It is read as a plain decoder, so it may be wrong: what a person starts from, never an answer.
+    """
+    if not isinstance(config, dict):
+        return None
+    found = _text_part(Fields(data=config))
+    plain = {**found.data, "model_type": "llama", "architectures": []}
+    try:
+        return read_config(plain)
+    except ConfigError:
+        return None
+
+
 def used_fields(config: Json) -> dict[str, Json]:
     """``config`` reduced to the fields that were read: it reads the same, and is small enough for a link."""
     _, root = _read(config, "")
@@ -173,6 +189,8 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         attention_heads=find_query_heads(text) if _has_attention(layers) else None,
         kv_scheme=kv_scheme,
         weight_blocks=_weight_blocks(text, root),
+        mixture=read_mixture(text, len(layers)),
+        query_rank=_width(text, "q_lora_rank") or None,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )

@@ -1,0 +1,313 @@
+"""The Blocks page's own state, read once from the link, and its controls."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from kvviz.allocation.workload import TEACHING, VISITOR_REQUESTS, Request, Trace, load_trace, read_trace
+from kvviz.charts import allocation as charts
+from kvviz.core.errors import KvvizError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.engines.vllm import VllmPlan
+from kvviz.race import (
+    BOUNDS,
+    CHOICES,
+    FIELDS,
+    GENERATED,
+    MAX_BLOCKS,
+    MAX_GROUPS,
+    OWN,
+    PRESETS,
+    Race,
+    Settings,
+    from_query,
+    parse,
+    payload,
+    race,
+    taken,
+)
+from kvviz.sweeps import PAPER_SETTING, Study, looked_at, study
+from kvviz.text import Lang, Text
+from kvviz.text import blocks as text
+from kvviz.ui import show
+from kvviz.ui.answer import Answer
+from kvviz.ui.race import step_of
+from kvviz.verdict import short_name
+
+_NAMES: Final = {"trace": text.TRACES, "reserve": text.RESERVES, "place": text.PLACES, "view": text.VIEWS}
+
+
+def begin() -> None:
+    """On the page's first run in a session, take over what the link says of it."""
+    if "blocks_good" in st.session_state:
+        return
+    settings, step, rejected = from_query({name: st.query_params[name] for name in st.query_params})
+    st.session_state["blocks_rejected"] = list(rejected)
+    st.session_state["blocks_shown"] = (settings, "", None, step)
+    put(settings)
+
+
+def put(settings: Settings) -> None:
+    """Make ``settings`` what the widgets show. Only before they are drawn."""
+    st.session_state["blocks_good"] = settings
+    for name in FIELDS:
+        value = getattr(settings, name)
+        st.session_state[f"blocks_{name}"] = f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)
+
+
+def read(lang: Lang) -> tuple[Settings, tuple[str, ...]]:
+    """What the widgets ask for, and what is wrong with it; then the last usable settings stand in."""
+    good: Settings = st.session_state["blocks_good"]
+    given, wrong = {}, []
+    for name in FIELDS:
+        try:
+            given[name] = parse(name, str(st.session_state.get(f"blocks_{name}", getattr(good, name))))
+        except KvvizError as error:
+            wrong.append(error.message(lang))
+    try:
+        asked = replace(good, **given)  # type: ignore[arg-type]
+    except KvvizError as error:
+        wrong.append(error.message(lang))
+        asked = good
+    else:
+        st.session_state["blocks_good"] = asked
+    return asked, tuple(wrong)
+
+
+def _trace_chosen() -> None:
+    """Callback: other requests come with a pool that suits them."""
+    good: Settings = st.session_state["blocks_good"]
+    put(replace(PRESETS[st.session_state["blocks_trace"]], view=good.view))
+
+
+def _file_chosen() -> None:
+    """Callback: read the file that was uploaded, or say what is wrong with it."""
+    st.session_state["blocks_own"] = None
+    st.session_state["blocks_own_problem"] = None
+    if (file := st.session_state["blocks_file"]) is None:
+        return
+    try:
+        trace = read_trace(file, name=file.name, limit=VISITOR_REQUESTS)
+    except KvvizError as error:
+        st.session_state["blocks_own_problem"] = error.message
+    else:
+        digest = hashlib.sha256(file.getvalue()).hexdigest()
+        st.session_state["blocks_own"] = digest, trace
+
+
+def take_pool(blocks: int, plan: VllmPlan, longest: int) -> None:
+    """Callback: play on a pool of so many blocks, with the plan's groups of layers."""
+    good: Settings = st.session_state["blocks_good"]
+    block = min(plan.block_tokens, BOUNDS["block"][1])
+    longest = min(max(longest, BOUNDS["longest"][0]), BOUNDS["longest"][1])
+    pool = min(blocks, MAX_BLOCKS) * block
+    windows = good.windows
+    # Other kinds of layers hold blocks by other rules than those that are played here.
+    if {g.kind for g in plan.groups} <= {"full", "latent", "window"} and len(plan.groups) <= MAX_GROUPS:
+        windows = ",".join(str(g.limit_tokens) if g.kind == "window" else "full" for g in plan.groups)
+    put(replace(good, block=block, pool=pool, longest=longest, windows=windows))
+
+
+def requests(settings: Settings) -> tuple[str, Iterable[Request]] | None:
+    """All requests that the settings are about, under a name that tells them from others; None: no file yet."""
+    if settings.trace == GENERATED:
+        return GENERATED, settings.made_up()
+    if settings.trace == OWN:
+        own: tuple[str, Trace] | None = st.session_state.get("blocks_own")
+        return (own[0], own[1].requests) if own else None
+    return settings.trace, _bundled(settings.trace).requests
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _bundled(name: str) -> Trace:
+    return load_trace(name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _raced(settings: Settings, name: str, _requests: Iterable[Request]) -> Race:
+    del name  # what tells one file from another
+    return race(settings, taken(settings, _requests))
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _packed(settings: Settings, name: str, start: int, lang: Lang, _race: Race) -> bytes:
+    del settings, name
+    return payload(_race, start=start, lang=lang)
+
+
+def prepared(settings: Settings, lang: Lang) -> tuple[Race, bytes, int]:
+    """The race, what its player is fed with, and the step it rests at. Raises KvvizError."""
+    found = requests(settings)
+    if found is None:
+        settings = replace(PRESETS[TEACHING.name], view=settings.view)
+        found = TEACHING.name, TEACHING.requests
+    name, all_requests = found
+    raced = _raced(settings, name, all_requests)
+    before, before_name, before_lang, start = st.session_state["blocks_shown"]
+    if (settings, name) != (before, before_name or name):
+        start = 0
+    elif before_lang not in (None, lang):  # the same race in another language goes on where it was
+        start = st.session_state["blocks_step"]
+    start = min(start, raced.end)
+    st.session_state["blocks_shown"] = (settings, name, lang, start)
+    packed = _packed(settings, name, start, lang, raced)
+    st.session_state["blocks_step"] = step = min(step_of(packed, start), raced.end)
+    return raced, packed, step
+
+
+def controls(settings: Settings, answered: Answer, lang: Lang) -> None:
+    """Everything that can be set."""
+    which, whose, many = st.columns(3, vertical_alignment="bottom")
+    with which:
+        _chosen("view", lang)
+    with whose:
+        _chosen("trace", lang)
+    with many:
+        _typed("first", lang)
+    if settings.trace == OWN:
+        st.file_uploader(text.UPLOAD(lang), key="blocks_file", type=["csv", "json", "jsonl"], on_change=_file_chosen)
+    if settings.trace == GENERATED:
+        for place, name in zip(st.columns(3, vertical_alignment="bottom"), ("seed", "prompt", "answer"), strict=True):
+            with place:
+                _typed(name, lang)
+    for place, name in zip(st.columns(3, vertical_alignment="bottom"), ("pool", "block", "longest"), strict=True):
+        with place:
+            _typed(name, lang)
+    columns = st.columns(3, vertical_alignment="bottom")
+    if settings.view == "hybrid":
+        with columns[0]:
+            _typed("windows", lang)
+    else:
+        for place, name in zip(columns, ("reserve", "place"), strict=False):
+            with place:
+                _chosen(name, lang)
+    _scenario_pool(answered, lang)
+
+
+def _scenario_pool(answered: Answer, lang: Lang) -> None:
+    """The pool that the Sizing page's scenario has."""
+    sizing = answered.sizing
+    if (
+        sizing is None
+        or sizing.budget is None
+        or not isinstance(sizing.plan, VllmPlan)
+        or not sizing.budget.pool_blocks
+    ):
+        st.caption(text.NO_SCENARIO_POOL(lang))
+        return
+    plan, blocks = sizing.plan, sizing.budget.usable_blocks
+    said = text.SCENARIO_POOL(
+        lang,
+        model=sizing.scenario.model,
+        gpus=format_count(plan.gpus),
+        gpu=short_name(sizing.budget.device.name),
+        blocks=format_count(blocks),
+        block=format_count(plan.block_tokens),
+        bytes=format_bytes(plan.pool_block_bytes),
+    )
+    if blocks > MAX_BLOCKS:
+        said = f"{said} {text.SCENARIO_POOL_CUT(lang, blocks=format_count(MAX_BLOCKS))}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        arguments = (blocks, plan, sizing.tokens)
+        st.button(text.TAKE_POOL(lang), key="blocks_take", on_click=take_pool, args=arguments)
+        st.caption(show.plain(said), width="stretch")
+
+
+def research(raced: Race, lang: Lang) -> None:
+    """The whole trace on one memory after another: run when asked, and only then."""
+    settings = raced.settings
+    name, every = requests(settings) or (TEACHING.name, TEACHING.requests)
+    whole = tuple(every)
+    part = looked_at(whole)
+    counts = {
+        "requests": format_count(len(part)),
+        "tokens": format_count(sum(r.prompt_tokens + r.output_tokens for r in part)),
+    }
+    st.caption(text.RESEARCH_INTRO(lang, pool=format_count(settings.pool), **counts))
+    if len(part) < len(whole):
+        st.caption(text.RESEARCH_PART(lang, requests=counts["requests"], of=format_count(len(whole))))
+    asked = {
+        "pool_tokens": settings.pool,
+        "block_tokens": settings.block,
+        "max_tokens": settings.longest,
+        "reserve": settings.reserve,
+    }
+    key = (name, len(part), *asked.values())
+    known, found = st.session_state.get("blocks_study", (None, None))
+    place = st.container(horizontal=True, vertical_alignment="center")
+    with place:
+        wanted = st.button(text.RUN(lang), key="blocks_run", type="primary", icon=":material/play_arrow:")
+    if wanted:
+        with place:
+            bar = st.progress(0.0, width="stretch")
+            # A press on it stops this run of the page, and with it the simulation.
+            st.button(text.CANCEL(lang), key="blocks_cancel")
+        for news in study(part, **asked):  # type: ignore[arg-type]
+            if isinstance(news, Study):
+                known, found = st.session_state["blocks_study"] = key, news
+            else:
+                bar.progress(news, text=text.WORKING(lang, percent=f"{news:.0%}"))
+        st.rerun()  # without the bar
+    if found is not None and known == key:
+        paper = (settings.trace, settings.pool, settings.block, settings.longest) == PAPER_SETTING
+        _charts(found, lang, paper=paper)
+
+
+def _charts(found: Study, lang: Lang, *, paper: bool) -> None:
+    """What the study says, each with its table."""
+    st.markdown(f"**{text.SHARES_TITLE(lang)}**")
+    figure, rows = charts.shares_figure(found, lang, paper=paper), partial(charts.shares_rows, found, lang, paper=paper)
+    show.chart(figure, rows, alt=charts.shares_alt(found, lang), key="blocks_shares", lang=lang)
+    st.caption((text.PAPER_CAPTION if paper else text.PAPER_ELSEWHERE)(lang))
+    st.markdown(f"**{text.RUNNING_TITLE(lang)}**")
+    figure, rows = charts.running_figure(found, lang), partial(charts.running_rows, found, lang)
+    show.chart(figure, rows, alt=charts.running_alt(found, lang), key="blocks_running", lang=lang)
+    st.markdown(f"**{text.BLOCKS_TITLE(lang)}**")
+    figure, rows = charts.blocks_figure(found, lang), partial(charts.blocks_rows, found, lang)
+    show.chart(figure, rows, alt=charts.blocks_alt(found, lang), key="blocks_sizes", lang=lang)
+    smallest = found.blocks[0]
+    entries = format_count(round(smallest.table_entries))
+    st.caption(text.BLOCKS_CAPTION(lang, small=smallest.block_tokens, entries=entries))
+    st.markdown(f"**{text.POOLS_TITLE(lang)}**")
+    figure, rows = charts.pools_figure(found, lang), partial(charts.pools_rows, found, lang)
+    show.chart(figure, rows, alt=charts.pools_alt(found, lang), key="blocks_pools", lang=lang)
+
+
+def messages(wrong: Iterable[str], settings: Settings, lang: Lang) -> None:
+    """What cannot be used, a line each."""
+    for message in st.session_state["blocks_rejected"]:
+        st.warning(show.plain(message(lang)), icon=":material/link_off:")
+    st.session_state["blocks_rejected"] = []
+    for sentence in wrong:
+        show.lines((text.STANDS_IN(lang, why=sentence),))
+    if settings.trace == OWN:
+        if problem := st.session_state.get("blocks_own_problem"):
+            show.lines((problem(lang),))
+        elif not st.session_state.get("blocks_own"):
+            st.info(text.NO_FILE(lang), icon=":material/upload_file:")
+
+
+def _typed(name: str, lang: Lang) -> None:
+    explained = text.HELP.get(name)
+    st.text_input(
+        text.LABELS[name](lang),
+        key=f"blocks_{name}",
+        help=explained(lang) if explained else None,
+        persist_state="session",
+    )
+
+
+def _chosen(name: str, lang: Lang) -> None:
+    names: dict[str, Text] = _NAMES[name]
+    st.selectbox(
+        text.LABELS[name](lang),
+        CHOICES[name],
+        key=f"blocks_{name}",
+        format_func=lambda value: names[value](lang),
+        on_change=_trace_chosen if name == "trace" else None,
+        persist_state="session",
+    )

@@ -1,0 +1,83 @@
+"""The charts of a whole trace show the study, all of it, in both languages."""
+
+import pytest
+
+from kvviz.allocation.workload import TEACHING, load_trace
+from kvviz.charts import allocation as charts
+from kvviz.sweeps import PAPER, PAPER_SETTING, Study, study
+from kvviz.text import LANGUAGES, Lang
+from kvviz.text import blocks as text
+
+BOTH = pytest.mark.parametrize("lang", LANGUAGES)
+
+
+def found(requests: object, pool: int, block: int, longest: int) -> Study:
+    *_, last = study(requests, pool_tokens=pool, block_tokens=block, max_tokens=longest, reserve="max")  # type: ignore[arg-type]
+    assert isinstance(last, Study)
+    return last
+
+
+PAPERS = found(load_trace("sharegpt").requests[:400], *PAPER_SETTING[1:])
+SMALL = found(TEACHING.requests, 64, 4, 20)
+EACH = pytest.mark.parametrize("of", [PAPERS, SMALL], ids=["sharegpt", "teaching"])
+
+
+@EACH
+@BOTH
+def test_the_bars_are_the_shares_and_add_up(of: Study, lang: Lang) -> None:
+    figure = charts.shares_figure(of, lang, paper=False)
+    bars = {bar.meta: bar.x for bar in figure.data}
+    assert list(bars) == list(text.SHARES)
+    for place, system in enumerate(of.systems):
+        assert bars["token"][place] == pytest.approx(100 * (system.token or 0))
+        assert sum(bars[share][place] for share in bars) == pytest.approx(100)
+
+
+@BOTH
+def test_the_papers_figures_stand_beside_ours(lang: Lang) -> None:
+    figure = charts.shares_figure(PAPERS, lang, paper=True)
+    marks = next(trace for trace in figure.data if trace.meta == "paper")
+    assert list(marks.x) == pytest.approx([20.4, 26.8, 38.2, 96.3])
+    assert [row[text.PAPER_COLUMN(lang)] for row in charts.shares_rows(PAPERS, lang, paper=True)] == [
+        f"{share:.1%}" for share in PAPER.values()
+    ]
+    assert "5" in text.PAPER_CAPTION(lang)
+
+
+@EACH
+@BOTH
+def test_the_lines_are_the_study(of: Study, lang: Lang) -> None:
+    running = charts.running_figure(of, lang)
+    for trace, system in zip(running.data, of.systems, strict=True):
+        assert list(zip(trace.x, trace.y, strict=True))[:-1] == list(system.running)
+    sizes = charts.blocks_figure(of, lang)
+    lines = {trace.meta: trace for trace in sizes.data}
+    assert list(lines["used"].x) == [str(point.block_tokens) for point in of.blocks]
+    assert list(lines["entries"].y) == [point.table_entries for point in of.blocks]
+    pools = charts.pools_figure(of, lang)
+    assert [list(trace.y) for trace in pools.data] == [
+        [point.contiguous for point in of.pools],
+        [point.paged for point in of.pools],
+    ]
+
+
+@EACH
+@BOTH
+def test_tables_and_words_say_the_same(of: Study, lang: Lang) -> None:
+    assert [row[text.ENTRIES(lang)] for row in charts.blocks_rows(of, lang)] == [
+        round(point.table_entries, 1) for point in of.blocks
+    ]
+    assert len(charts.pools_rows(of, lang)) == len(of.pools)
+    assert charts.running_rows(of, lang)[0][text.STEP(lang)] == 0
+    for alt in (charts.shares_alt, charts.running_alt, charts.blocks_alt, charts.pools_alt):
+        said = alt(of, lang)
+        assert "{" not in said
+        assert "None" not in said
+    assert f"{PAPERS.systems[0].token:.1%}" in charts.shares_alt(PAPERS, lang)
+
+
+def test_what_was_not_measured_is_no_number() -> None:
+    rows = charts.blocks_rows(SMALL, "en")
+    assert rows[0][text.USED_COLUMN("en")] == "–"
+    figure = charts.blocks_figure(SMALL, "en")
+    assert next(trace for trace in figure.data if trace.meta == "used").y[0] is None

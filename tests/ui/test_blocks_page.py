@@ -1,0 +1,200 @@
+"""The Blocks page as a script, in both languages: the race first, links, bad input, research on request."""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kvviz import race
+from kvviz.allocation.workload import TEACHING
+from kvviz.race import PRESETS, Settings
+from kvviz.text import LANGUAGES, Lang
+from kvviz.text import blocks as text
+
+MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
+PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "blocks.py")
+
+
+def open_page(*opened: str, **query: str) -> AppTest:
+    """The page as a new visitor opens it, with these panels open."""
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    for panel in opened:
+        app.session_state[f"blocks_{panel}"] = True
+    app.run()
+    app.switch_page(PAGE).run()
+    assert not app.exception
+    return app
+
+
+def fed(app: AppTest) -> Any:  # noqa: ANN401 - whatever the browser is sent
+    """What the player is fed with."""
+    players = [e for e in app.get("bidi_component") if e.proto.component_name.endswith("kvviz_race")]
+    return json.loads(players[0].proto.bytes)
+
+
+def headline(app: AppTest) -> str:
+    return next(m.value for m in app.markdown if m.value.startswith("###"))
+
+
+def errors(app: AppTest) -> str:
+    return "\n".join(e.value for e in app.error)
+
+
+def link(app: AppTest) -> dict[str, str]:
+    shown = next(c.value for c in app.code if "v=1" in c.value)
+    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_opens_with_the_race_alone(lang: Lang) -> None:
+    app = open_page(lang=lang)
+    raced = race.race(Settings(), TEACHING.requests)
+    assert race.headline(raced, lang) in headline(app)
+    assert [lane["events"] for lane in fed(app)["lanes"]] == [lane.events for lane in raced.lanes]
+    assert fed(app)["words"]["play"] == getattr(text.PLAYER["play"], lang)
+    assert not app.error
+    assert not app.warning
+    assert not app.text_input
+    assert not app.get("plotly_chart")
+    # In the player: play, back, forward, the step, the speed, the request; below it the folded settings.
+    assert len(app.selectbox) + len(app.button) == 0
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_settings_change_the_race(lang: Lang) -> None:
+    app = open_page("settings", lang=lang)
+    app.text_input("blocks_block").set_value("8").run()
+    assert fed(app)["block"] == 8
+    app.selectbox("blocks_trace").set_value("sharegpt").run()
+    assert fed(app)["block"] == 16
+    assert app.text_input("blocks_pool").value == "15,728"
+    app.selectbox("blocks_view").set_value("hybrid").run()
+    assert app.text_input("blocks_windows").value == "full,128"
+    assert len(fed(app)["lanes"][1]["groups"]) == 2
+    app.selectbox("blocks_trace").set_value("generated").run()
+    before = fed(app)["lanes"][0]["events"]
+    app.text_input("blocks_seed").set_value("2").run()
+    assert fed(app)["lanes"][0]["events"] != before
+    assert not app.error
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("box", "written", "said"),
+    [
+        ("blocks_block", "65", text.PAGE),
+        ("blocks_block", "four", text.LABELS["block"]),
+        ("blocks_pool", "-1", text.LABELS["pool"]),
+        ("blocks_pool", "", text.LABELS["pool"]),
+        ("blocks_first", "1,001", text.LABELS["first"]),
+        ("blocks_longest", "1", text.LABELS["longest"]),
+    ],
+)
+def test_bad_input_gets_one_clear_line_and_stays(lang: Lang, box: str, written: str, said: Any) -> None:  # noqa: ANN401
+    app = open_page("settings", lang=lang)
+    good = fed(app)["id"]
+    app.text_input(box).set_value(written).run()
+    assert len(app.error) == 1
+    assert said is text.PAGE or said(lang).split("（")[0].split(" (")[0] in errors(app)
+    assert app.text_input(box).value == written
+    assert fed(app)["id"] == good
+
+
+def test_a_request_longer_than_the_pool_is_said_never_waited_for() -> None:
+    app = open_page(pool="16", longest="16", trace="teaching")
+    assert any("never be admitted" in caption.value for caption in app.caption)
+
+
+def test_links_say_which_race_and_which_step() -> None:
+    asked = {
+        "trace": "generated",
+        "seed": "7",
+        "first": "40",
+        "pool": "4096",
+        "block": "8",
+        "longest": "512",
+        "step": "12",
+    }
+    app = open_page("share", **asked)
+    assert link(app).items() >= asked.items()
+    assert fed(app)["start"] == 12
+    again = open_page("share", **link(app))
+    assert fed(again) == fed(app)
+    assert link(again) == link(app)
+
+
+def test_another_language_goes_on_where_it_was() -> None:
+    app = open_page(step="5")
+    app.session_state["lang"] = "ja"
+    app.run()
+    assert fed(app)["start"] == 5
+    assert fed(app)["lang"] == "ja"
+
+
+def test_links_that_cannot_be_used_are_told_about() -> None:
+    app = open_page(trace="nobody", pool="many", block="0", step="x")
+    assert len(app.warning) == 3
+    assert [lane["pool"] for lane in fed(app)["lanes"]] == [64, 64]
+
+
+def test_the_pool_of_the_sizing_scenario() -> None:
+    app = open_page("settings", gpu="l4", model="Qwen/Qwen3-0.6B", weight_dtype="bf16", kv_dtype="bf16")
+    app.button("blocks_take").click().run()
+    assert not app.error
+    assert fed(app)["block"] == 16
+    assert fed(app)["lanes"][0]["pool"] > 15_728
+    # Half the layers of a windowed model have a group with a window.
+    app = open_page("settings", view="hybrid", gpu="l4", model="google/gemma-3-4b-it", trace="sharegpt")
+    app.button("blocks_take").click().run()
+    assert "full" in app.text_input("blocks_windows").value
+    assert "1024" in app.text_input("blocks_windows").value
+
+
+CSV = "prompt_tokens,output_tokens\n7,6\n10,3\n6,4\n"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_an_own_file(lang: Lang) -> None:
+    app = open_page("settings", lang=lang)
+    app.selectbox("blocks_trace").set_value("own").run()
+    assert [i.value for i in app.info] == [text.NO_FILE(lang)]
+    uploader = app.get("file_uploader")[0]
+    uploader.set_value(("mine.csv", CSV.encode(), "text/csv")).run()
+    assert not app.error
+    assert not app.info
+    assert sum(event[0] == "r" for group in fed(app)["lanes"][0]["events"] for event in group[1:]) == 3
+    for bad in ("prompt_tokens\n5\n", "prompt_tokens,output_tokens\n-3,5\n", "prompt_tokens,output_tokens\n", "\x00"):
+        app.get("file_uploader")[0].set_value(("bad.csv", bad.encode(), "text/csv")).run()
+        assert len(app.error) == 1
+        assert "\n" not in app.error[0].value.strip()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_research_runs_when_asked(lang: Lang) -> None:
+    app = open_page("research", lang=lang)
+    assert not app.get("plotly_chart")
+    app.button("blocks_run").click().run()
+    assert len(app.get("plotly_chart")) == 4
+    assert any(caption.value == text.PAPER_ELSEWHERE(lang) for caption in app.caption)
+    assert not app.error
+
+
+def test_the_table_says_the_race_in_words() -> None:
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    app.session_state["race_table"] = True
+    app.run()
+    app.switch_page(PAGE).run()
+    said = app.table[0].value.to_string()
+    assert "served" in said
+    assert "Lost all its blocks" in said
+
+
+def test_every_preset_opens() -> None:
+    for name in PRESETS:
+        app = open_page(trace=name)
+        assert not app.error, name

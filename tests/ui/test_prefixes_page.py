@@ -1,0 +1,201 @@
+"""The Shared prefixes page as a script, in both languages: it says what the pool, the replay and the sizing say."""
+
+from datetime import date
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kvviz.core.units import format_count
+from kvviz.hit_ratios import ratios
+from kvviz.links import pack_prompts, unpack_prompts
+from kvviz.prompts import MAX_PROMPT_CHARACTERS, cached
+from kvviz.text import LANGUAGES, Lang
+from kvviz.text import catalogue as link_text
+from kvviz.text import prefixes as text
+from kvviz.ui.show import plain
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = ROOT / "kvviz" / "ui" / "main.py"
+PAGE = ROOT / "pages" / "prefixes.py"
+
+
+def open_page(**query: str) -> AppTest:
+    """The page as a new visitor opens it with these URL parameters."""
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()  # the start page; a link that names the page directly leaves this out
+    app.switch_page(str(PAGE))
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def prompts(app: AppTest) -> tuple[str, ...]:
+    return tuple(str(app.text_area(key=f"prefix_prompt_{place}").value) for place in range(3))
+
+
+def headline(app: AppTest) -> str:
+    return next(m.value for m in app.markdown if m.value.startswith("###"))
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(m.value for m in (*app.markdown, *app.caption, *app.error, *app.warning))
+
+
+def link(app: AppTest) -> dict[str, str]:
+    shown = next(c.value for c in app.code if "v=1" in c.value)
+    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
+
+
+def press(app: AppTest, chosen: str | None, lang: Lang = "en") -> AppTest:
+    app.pills(key=f"prefix_pill_{lang}").set_value(chosen).run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_opens_answered(lang: Lang) -> None:
+    app = open_page(lang=lang)
+    found = cached(prompts(app), 8)
+    assert format_count(found.hit_tokens) in headline(app)
+    assert format_count(found.tokens) in headline(app)
+    assert text.WHOLE_BLOCKS(lang, block=8, hits=found.hit_blocks, blocks=found.blocks) in headline(app)
+    assert [m.value for m in app.metric][:2] == [format_count(found.hit_tokens), format_count(found.hit_blocks)]
+    assert text.STAND_IN(lang) in said(app)  # that no tokenizer is at work
+    at = ratios("mooncake-conversation", 10_000)
+    assert f"{at.full:.1%}" in said(app)
+    assert format_count(at.evictions) in said(app)
+    assert len(app.get("plotly_chart")) == 2
+    assert not app.error
+    assert not app.warning
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_button_and_back(lang: Lang) -> None:
+    app = open_page(lang=lang)
+    usual = prompts(app)
+    found = cached(usual, 8)
+    hits = {}
+    for chosen in text.TRIES:
+        press(app, chosen, lang)
+        assert text.TRIED[chosen](lang) in said(app)
+        hits[chosen] = cached(prompts(app), 8).hit_tokens
+        assert format_count(hits[chosen]) in headline(app) or not hits[chosen]
+        if chosen.startswith("date"):
+            assert all(str(date.today().year) in one or "20" in one for one in prompts(app))  # noqa: DTZ011
+    assert hits["date-first"] == 0
+    assert hits["date-last"] >= found.hit_tokens > hits["letter"] > 0
+    assert hits["rag-question"] > hits["rag-order"] > 0
+    press(app, None, lang)
+    assert prompts(app) == usual
+
+
+def test_edited_prompts_are_what_the_buttons_change() -> None:
+    app = open_page()
+    for place, written in enumerate(("one two three four", "one two three five", "one two six")):
+        app.text_area(key=f"prefix_prompt_{place}").set_value(written)
+    app.text_input(key="prefix_block").set_value("1").run()
+    assert text.TRIED["edited"]("en") in said(app)
+    assert cached(prompts(app), 1).hit_tokens == 5
+    assert "5 of 11" in headline(app)
+    press(app, "date-last")
+    assert [one.splitlines()[0] for one in prompts(app)][2] == "one two six"
+    press(app, None)
+    assert prompts(app)[1] == "one two three five"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_link_opens_the_same(lang: Lang) -> None:
+    app = open_page(lang=lang, sequences="7", input="9000")
+    app.text_area(key="prefix_prompt_1").set_value("別の <b>prompt</b> & more").run()
+    press(app, "date-first", lang)
+    app.text_input(key="prefix_block").set_value("4")
+    app.text_input(key="prefix_capacity").set_value("2,000")
+    app.text_input(key="prefix_shared").set_value("4k")
+    app.selectbox(key="prefix_trace").set_value("mooncake-synthetic").run()
+    offered = link(app)
+    assert (offered["sequences"], offered["input"], offered["lang"]) == ("7", "9000", lang)
+    assert (offered["prefix_block"], offered["prefix_capacity"], offered["prefix_shared"]) == ("4", "2000", "4096")
+    assert unpack_prompts(offered["prompts"])[:3] == prompts(app)
+    again = open_page(**offered)
+    assert (said(again), prompts(again), headline(again)) == (said(app), prompts(app), headline(app))
+    assert link(again) == offered
+    assert not again.warning
+    press(again, None, lang)
+    assert prompts(again)[1] == "別の <b>prompt</b> & more"
+
+
+def test_the_language_keeps_what_was_typed_and_translates_what_was_not() -> None:
+    app = open_page()
+    app.segmented_control(key="lang").set_value("ja").run()
+    assert prompts(app)[0] == f"{text.SYSTEM('ja')}\n{text.QUESTIONS[0]('ja')}"
+    press(app, "letter", "ja")
+    app.text_area(key="prefix_prompt_0").set_value("mine").run()
+    kept = prompts(app)
+    app.segmented_control(key="lang").set_value("en").run()
+    assert not app.exception
+    assert prompts(app) == kept
+
+
+@pytest.mark.parametrize(
+    ("box", "typed"), [("block", "0"), ("block", "129"), ("capacity", "many"), ("capacity", "0"), ("shared", "-1")]
+)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_is_no_number_is_said_in_one_line_and_kept(lang: Lang, box: str, typed: str) -> None:
+    app = open_page(lang=lang)
+    before, offered = headline(app), link(app)
+    app.text_input(key=f"prefix_{box}").set_value(typed).run()
+    assert not app.exception
+    (line,) = (e.value for e in app.error)
+    assert plain(typed) in line
+    assert app.text_input(key=f"prefix_{box}").value == typed
+    assert (headline(app), link(app)) == (before, offered)
+
+
+def test_a_broken_link_says_so_and_opens() -> None:
+    app = open_page(prefix_try="[else](z)", prefix_trace="[x](y)", prefix_block="x", prefix_capacity="-5")
+    assert len(app.warning) == 2
+    assert len(app.error) == 2
+    assert "[else](z)" not in said(app)
+    assert "[x](y)" not in said(app)
+    assert prompts(app)[0] == f"{text.SYSTEM('en')}\n{text.QUESTIONS[0]('en')}"
+    for prompts_of_link in ("broken", pack_prompts(["a", "b"])):
+        (told,) = open_page(prompts=prompts_of_link, prefix_try="letter").warning
+        assert plain(link_text.NOT_PROMPTS("en")) == told.value
+
+
+def test_empty_prompts_and_too_long_ones() -> None:
+    app = open_page(prompts=pack_prompts([""] * 6))
+    assert text.EMPTY("en") in said(app)
+    long = "a " * MAX_PROMPT_CHARACTERS
+    app = open_page(prompts=pack_prompts([long, "b", "c"] * 2))
+    assert text.TOO_LONG("en", number=1, limit=format_count(MAX_PROMPT_CHARACTERS)) in said(app).replace("\\", "")
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        {"gpu": ""},
+        {"model": "RWKV/rwkv-5-world-3b"},
+        {"model": "openai/whisper-tiny", "gpu": "l4"},
+        {"model": "google/gemma-3-27b-it", "gpu": "h200"},
+        {"engine": "llama.cpp"},
+        {"engine": "sglang"},
+        {"input": "0", "output": "10"},
+        {"typical": "0.2"},
+        {"prefix_caching": "off"},
+    ],
+    ids=str,
+)
+def test_any_scenario_of_the_sizing_page(scenario: dict[str, str]) -> None:
+    app = open_page(**scenario)
+    assert not app.error, [e.value for e in app.error]
+    app.text_input(key="prefix_shared").set_value(str(int(scenario.get("input", "3072")))).run()
+    assert not app.exception
+    assert not app.error
