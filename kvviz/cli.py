@@ -1,4 +1,4 @@
-"""``kvviz size``, ``models``, ``check-log``, ``simulate``, ``prefix``, ``live``: the core for scripts, CI jobs and docs.
+"""``kvviz size``, ``models``, ``check-log``, ``simulate``, ``prefix``, ``live``: the core for scripts and CI jobs.
 
 ``--json`` is a stable contract.
 """
@@ -145,7 +145,7 @@ def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
     choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
-    commands = parser.add_subparsers(dest="command", required=True, metavar="{size,models,check-log,simulate,prefix,live}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     summaries = {
         "size": text.SIZE,
         "models": text.MODELS,
