@@ -4,6 +4,7 @@ A page uses ``start`` and the ``Run`` it returns; nothing of what is imported he
 process of its own (``worker``). What an operator may set is listed in ``settings``.
 """
 
+from kvviz.live.figures import QUOTED, Gain, Part, elapsed_s, gain, ledger, most_temporary_bytes
 from kvviz.live.recording import Recording, as_csv, bundled, read_recording, recording_of, written
 from kvviz.live.request import CACHES, DEFAULT_MODEL, DTYPES, PROMPT, CacheKind, LiveRequest, choices, shown
 from kvviz.live.runs import ENABLE, Progress, Run, caches_here, start, unavailable
@@ -16,11 +17,14 @@ __all__ = [
     "DTYPES",
     "ENABLE",
     "PROMPT",
+    "QUOTED",
     "CacheKind",
     "Ended",
     "Failure",
+    "Gain",
     "LiveRequest",
     "Memory",
+    "Part",
     "Progress",
     "Recording",
     "Run",
@@ -31,6 +35,10 @@ __all__ = [
     "bundled",
     "caches_here",
     "choices",
+    "elapsed_s",
+    "gain",
+    "ledger",
+    "most_temporary_bytes",
     "read_recording",
     "read_settings",
     "recording_of",

@@ -1,0 +1,149 @@
+"""A run's cache as it grows, predicted as a line and measured as points; and seconds in all, run by run."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import plotly.graph_objects as go
+
+from kvviz.charts import words
+from kvviz.charts.style import COLOURS, RULE, Drawing
+from kvviz.core.units import format_count
+from kvviz.live import Recording, Sample, Started, elapsed_s
+from kvviz.text import Lang
+from kvviz.text import live_page as text
+
+_POINTS: Final = 36
+"""Measured points in sight; a sample that differs from its prediction is always among them."""
+_ROWS: Final = 12
+_HEIGHT: Final = 320
+_LINES: Final = (COLOURS["kv"], COLOURS["weights"], COLOURS["activations"], COLOURS["overhead"], COLOURS["free"])
+_DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash")
+
+
+def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.Figure:
+    """The prediction of the whole run, and what was measured so far."""
+    predicted = started.predicted_bytes or ()
+    first = started.prompt_tokens
+    top = max((*predicted, *(s.measured_bytes for s in samples)), default=0)
+    unit, size = words.unit_of(top)
+    end = first + max(len(predicted), started.new_tokens) - 1
+    drawing = Drawing()
+    drawing.title(text.CHART(lang, unit=unit))
+    if predicted:
+        drawing.scatter(
+            x=list(range(first, first + len(predicted))),
+            y=[count / size for count in predicted],
+            mode="lines",
+            name=text.PREDICTED(lang),
+            line={"color": RULE, "width": 2},
+            hoverinfo="skip",
+            meta="predicted",
+        )
+    points = _thinned(samples, _POINTS)
+    drawing.scatter(
+        x=[s.tokens for s in points],
+        y=[s.measured_bytes / size for s in points],
+        customdata=[[format_count(s.measured_bytes), format_count(s.tokens)] for s in points],
+        mode="markers",
+        name=text.POINTS(lang),
+        marker={"color": COLOURS["kv"], "size": 8, "line": {"width": 1, "color": "#FFFFFF"}},
+        hovertemplate="%{customdata[1]}: %{customdata[0]} B<extra></extra>",
+        cliponaxis=False,
+        meta="measured",
+    )
+    marks = words.ticks(top / size)
+    return drawing.figure(
+        height=_HEIGHT,
+        top=36,
+        legend={},
+        xaxis={"title": text.TOKENS_AXIS(lang), "range": [first, max(end, first + 1)], "tickformat": ",d"},
+        yaxis={
+            "range": [0, max(top / size * 1.05, 1e-9)],
+            "tickvals": marks,
+            "ticktext": [words.tick(mark) for mark in marks],
+        },
+        showlegend=True,
+    )
+
+
+def cache_alt(samples: Sequence[Sample], lang: Lang) -> str:
+    """The chart in a sentence."""
+    if not samples:
+        return text.NONE_YET(lang)
+    last = samples[-1]
+    return text.CHART_ALT(lang, tokens=format_count(last.tokens), measured=format_count(last.measured_bytes))
+
+
+def cache_rows(samples: Sequence[Sample], lang: Lang) -> list[dict[str, int | float | None]]:
+    """Some of the samples, the first and the last among them."""
+    return [
+        {
+            text.ROW_TOKENS(lang): s.tokens,
+            text.ROW_PREDICTED(lang): s.predicted_bytes,
+            text.ROW_MEASURED(lang): s.measured_bytes,
+            text.ROW_RESIDUAL(lang): s.residual_bytes,
+            text.ROW_SECONDS(lang): round(s.seconds, 3),
+        }
+        for s in _thinned(samples, _ROWS)
+    ]
+
+
+def speed_figure(runs: Sequence[tuple[str, Recording]], lang: Lang) -> go.Figure:
+    """Seconds in all by new tokens, a line for each run: straight with a cache, bending upwards without one."""
+    drawing = Drawing()
+    drawing.title(text.SPEED_CHART(lang))
+    longest, slowest = 1, 0.0
+    for number, (name, run) in enumerate(runs):
+        seconds = elapsed_s(run.samples)
+        drawing.scatter(
+            x=[s.new_tokens for s in run.samples],
+            y=list(seconds),
+            mode="lines",
+            name=name,
+            line={"color": _LINES[number % len(_LINES)], "dash": _DASHES[number % len(_DASHES)], "width": 2.5},
+            hovertemplate="%{x:,d}: %{y:.1f} s<extra></extra>",
+            meta="seconds",
+        )
+        longest, slowest = max(longest, len(seconds)), max(slowest, seconds[-1] if seconds else 0)
+    marks = words.ticks(slowest)
+    return drawing.figure(
+        height=_HEIGHT,
+        top=36,
+        legend={},
+        xaxis={"title": text.NEW_TOKENS_AXIS(lang), "range": [0, longest], "tickformat": ",d"},
+        yaxis={
+            "range": [0, max(slowest * 1.05, 1e-9)],
+            "tickvals": marks,
+            "ticktext": [words.tick(mark) for mark in marks],
+        },
+        showlegend=True,
+    )
+
+
+def speed_alt(runs: Sequence[tuple[str, Recording]], lang: Lang) -> str:
+    """The chart in a sentence: where each line ends."""
+    ends = [
+        text.SPEED_RUN(
+            lang, name=name, seconds=f"{elapsed_s(run.samples)[-1]:,.1f}", tokens=format_count(len(run.samples))
+        )
+        for name, run in runs
+        if run.samples
+    ]
+    return text.SPEED_ALT(lang, runs=("、" if lang == "ja" else ", ").join(ends))
+
+
+def speed_rows(runs: Sequence[tuple[str, Recording]], lang: Lang) -> list[dict[str, str | int | float | None]]:
+    """Some of the tokens, a column for each run."""
+    counts = [s.new_tokens for s in _thinned(max((run.samples for _, run in runs), key=len, default=()), _ROWS)]
+    seconds = [(name, elapsed_s(run.samples)) for name, run in runs]
+    return [
+        {text.NEW_TOKENS_AXIS(lang): count}
+        | {name: round(of[count - 1], 2) if count <= len(of) else None for name, of in seconds}
+        for count in counts
+    ]
+
+
+def _thinned(samples: Sequence[Sample], most: int) -> list[Sample]:
+    last = len(samples) - 1
+    chosen = {place * last // max(1, most - 1) for place in range(most)}
+    return [s for place, s in enumerate(samples) if place in chosen or s.residual_bytes]

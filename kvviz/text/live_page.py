@@ -1,0 +1,171 @@
+"""What the Measured live page says."""
+
+from kvviz.text.base import Text
+
+PAGE = Text("Measured live", "実測")
+
+# --- which run -------------------------------------------------------------------------------------------------------
+
+RECORDED = Text("Recorded run of {day}", "{day} に記録した実行")
+RUNNING = Text("Live run", "実行中")
+FINISHED = Text("Live run of this session", "このセッションの実行")
+WHERE = Text(
+    "{what} · {model} · {dtype} · {cache} · batch {batch} · on {device} · PyTorch {torch} · "
+    "Transformers {transformers}",
+    "{what} · {model} · {dtype} · {cache} · バッチ {batch} · デバイス {device} · PyTorch {torch} · "
+    "Transformers {transformers}",
+)
+NONE_YET = Text("No figures yet", "まだ値がありません")
+EQUAL = Text(
+    "Residual 0 B: measured equals predicted after each of {steps} steps",
+    "差 0 B: {steps} ステップすべてで実測と予測が一致",
+)
+DIFFERENT = Text(
+    "Residual {bytes} B: measured and predicted differ",
+    "差 {bytes} B: 実測と予測が異なる",
+)
+NOT_PREDICTED = Text("Measured only: kvviz has no rule for this cache", "実測のみ: このキャッシュの予測規則なし")
+NO_CACHE = Text("No cache: nothing is kept between steps", "キャッシュなし: ステップ間で何も保持しない")
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+PREDICTED = Text("Predicted", "予測")
+MEASURED = Text("Measured", "実測")
+RESIDUAL = Text("Residual", "差")
+SPEED = Text("Tokens/s", "トークン/秒")
+SPEED_HELP = Text("Of one sequence, after the prompt.", "入力の処理後、1 系列あたりの値です。")
+BYTES = Text("{count} B", "{count} B")
+UNKNOWN = Text("unknown", "不明")
+CHART = Text("KV cache ({unit}) by tokens in the cache", "キャッシュ内のトークン数と KV キャッシュ（{unit}）")
+TOKENS_AXIS = Text("Tokens in the cache, per sequence", "キャッシュ内のトークン数（1 系列）")
+POINTS = Text("Measured tensors", "実測したテンソル")
+CHART_ALT = Text(
+    "KV cache by tokens: predicted as a line, measured as points; at {tokens} tokens {measured} B measured.",
+    "トークン数ごとの KV キャッシュ。線は予測、点は実測。{tokens} トークンで実測 {measured} B。",
+)
+ROW_TOKENS = Text("Tokens", "トークン")
+ROW_PREDICTED = Text("Predicted (B)", "予測 (B)")
+ROW_MEASURED = Text("Measured (B)", "実測 (B)")
+ROW_RESIDUAL = Text("Residual (B)", "差 (B)")
+ROW_SECONDS = Text("Step (s)", "ステップ (秒)")
+SAID = Text("Text of the first sequence", "1 系列目の文")
+SAYS_NOTHING = Text("Nothing yet.", "まだありません。")
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+START = Text("Start a live run", "実測を開始")
+STOP = Text("Stop", "停止")
+STATES = {
+    "waiting": Text("Waiting: {position} before this run", "待機中: 前に {position} 件"),
+    "loading": Text("Loading the model …", "モデルを読み込み中…"),
+    "running": Text("{done} of {all} tokens", "{done} / {all} トークン"),
+}
+STOPPING = Text("Stopping after this step …", "このステップの後に停止します…")
+STOPPED = Text("The run was stopped.", "実行を停止しました。")
+FREED = Text("Free now: {free}.", "現在の空き: {free}。")
+LEAVE = Text(
+    "Runs on the machine that serves this page ({device}), one at a time. Leaving the page stops the run.",
+    "このページのサーバー（{device}）で 1 件ずつ実行します。ページを離れると実行は停止します。",
+)
+DEVICES = {
+    "auto": Text("its GPU if PyTorch sees one", "PyTorch が認識する GPU、なければ CPU"),
+    "cpu": Text("CPU", "CPU"),
+    "cuda": Text("GPU", "GPU"),
+}
+ENABLE = Text("This enables live runs:", "実測を有効にするコマンド:")
+SETTINGS = Text("Settings", "設定")
+MORE = Text("Cache: {cache}", "キャッシュ: {cache}")
+MODEL = Text("Model", "モデル")
+PROMPT = Text("Prompt", "入力文")
+LABELS = {
+    "prompt_tokens": Text("Prompt tokens", "入力トークン"),
+    "new_tokens": Text("New tokens", "生成トークン"),
+    "batch": Text("Batch", "バッチ"),
+    "dtype": Text("Type", "型"),
+    "cache": Text("Kind of cache", "キャッシュの種類"),
+}
+AS_IT_IS = Text("as it is", "そのまま")
+HELP = {
+    "prompt_tokens": Text(
+        "The prompt is repeated or cut to so many tokens; empty: as it is. Prompt and answer: at most {limit}.",
+        "入力文を繰り返すか切り詰めて、このトークン数にします。空欄ならそのまま。入力と出力の合計は {limit} までです。",
+    ),
+    "new_tokens": Text(
+        "Prompt and answer: at most {limit} tokens. A run also ends after {seconds} s.",
+        "入力と出力の合計は {limit} トークンまでです。{seconds} 秒経過した場合も終了します。",
+    ),
+    "dtype": Text("Of weights and cache.", "重みとキャッシュの型です。"),
+    "batch": Text("Sequences at once, all of the same prompt.", "同じ入力文から同時に生成する系列の数です。"),
+}
+CACHES = {
+    "dynamic": Text("grows with the tokens (DynamicCache)", "トークンとともに増加（DynamicCache）"),
+    "static": Text("reserved at its longest (StaticCache)", "最長の長さを先に確保（StaticCache）"),
+    "paged": Text("paged pool (continuous batching)", "ページ化プール（continuous batching）"),
+    "fp8": Text("quantised, fp8", "量子化、fp8"),
+    "int4": Text("quantised, 4 bits", "量子化、4 ビット"),
+    "int2": Text("quantised, 2 bits", "量子化、2 ビット"),
+    "none": Text("no cache", "キャッシュなし"),
+}
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+MEMORY = Text("Where the memory is", "メモリの内訳")
+HOLDER = Text("Part", "内訳")
+HELD = Text("Bytes", "バイト")
+BOTH = Text("{short} ({count} B)", "{short}（{count} B）")
+HOLDERS = {
+    "weights": Text("Weights", "重み"),
+    "kv": Text("KV cache", "KV キャッシュ"),
+    "rounding": Text("Cache: rounded up to 512 B granules", "キャッシュ: 512 B 単位への切り上げ"),
+    "tensors": Text("Other tensors at rest", "静止時のその他のテンソル"),
+    "process": Text("Rest of the process (PyTorch, activations)", "プロセスの残り（PyTorch、活性化）"),
+    "slack": Text("Allocator slack: segments not full", "アロケーターの余り（空きのあるセグメント）"),
+    "elsewhere": Text("Outside: driver, other processes", "外部（ドライバー、ほかのプロセス）"),
+    "free": Text("Free", "空き"),
+}
+ACTIVATIONS = Text(
+    "Activations at the peak of a step, given back after it", "ステップ中の活性化の最大値（終了後に解放）"
+)
+ACTIVATIONS_UNKNOWN = Text("not measured apart on a CPU", "CPU では個別に測定不可")
+
+# --- time ------------------------------------------------------------------------------------------------------------
+
+TIME = Text("With a cache and without one", "キャッシュの有無と時間")
+SPEED_CHART = Text("Seconds in all by new tokens", "生成トークン数と合計時間（秒）")
+NEW_TOKENS_AXIS = Text("New tokens, per sequence", "生成トークン数（1 系列）")
+WITH = Text("with a cache", "キャッシュあり")
+WITHOUT = Text("without a cache", "キャッシュなし")
+SPEED_ALT = Text("Seconds in all by new tokens: {runs}.", "生成トークン数ごとの合計時間: {runs}。")
+SPEED_RUN = Text("{name} {seconds} s at {tokens} tokens", "{name} {tokens} トークンで {seconds} 秒")
+COLUMN_SOURCE = Text("Source", "出典")
+COLUMN_TOKENS = Text("New tokens", "生成トークン")
+COLUMN_WITH = Text("With (s)", "あり (秒)")
+COLUMN_WITHOUT = Text("Without (s)", "なし (秒)")
+COLUMN_FASTER = Text("Faster", "速度比")
+COLUMN_FEWER = Text("Fewer tokens computed", "計算トークンの削減比")
+TIMES = Text("{times}×", "{times} 倍")
+MEASURED_HERE = Text("Measured in this session", "このセッションで実測")
+QUOTED = Text("Quoted (conditions not stated)", "引用値（条件の記載なし）")
+WHY_ONLY = Text(
+    "Why {fewer} times fewer token computations give only about {faster} times: without a cache, the tokens of a step"
+    " are computed in parallel, for one reading of the weights; with one, each step computes one token and waits for"
+    " memory to deliver the same weights. The cache saves computation; decoding waits for memory.",
+    "計算するトークンが {fewer} 分の 1 でも、速度は約 {faster} 倍にとどまります。キャッシュなしでは、"
+    "1 ステップの全トークンを重みの 1 回の読み出しで並列に計算します。キャッシュありでは 1 トークンだけを計算しますが、"
+    "同じ重みの読み出しを待ちます。キャッシュが減らすのは計算であり、デコードはメモリを待っています。",
+)
+FOR_A_PAIR = Text(
+    "To measure both here, run the same settings a second time with the cache set to “no cache”.",
+    "ここで両方を実測するには、同じ設定でキャッシュを「キャッシュなし」にして、もう一度実行してください。",
+)
+
+# --- runs of the session ---------------------------------------------------------------------------------------------
+
+SHOWN = Text("Run shown", "表示する実行")
+RUN_NAME = Text(
+    "{number}: {model}, {dtype}, {cache}, batch {batch}", "{number}: {model}、{dtype}、{cache}、バッチ {batch}"
+)
+KEPT = Text("Runs of this session", "このセッションの実行")
+SAVE_CSV = Text("Save samples (CSV)", "サンプルを保存 (CSV)")
+SAVE_JSON = Text("Save recording (JSON)", "記録を保存 (JSON)")
+COLUMN_RUN = Text("Run", "実行")

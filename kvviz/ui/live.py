@@ -1,0 +1,439 @@
+"""The Measured live page's runs: what is asked, the run that is on, those that were kept, and how one is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from kvviz.charts import live as charts
+from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.live import (
+    DTYPES,
+    ENABLE,
+    PROMPT,
+    QUOTED,
+    Failure,
+    Gain,
+    LiveRequest,
+    Progress,
+    Recording,
+    Run,
+    Sample,
+    Settings,
+    Started,
+    as_csv,
+    bundled,
+    caches_here,
+    choices,
+    gain,
+    ledger,
+    most_temporary_bytes,
+    read_settings,
+    recording_of,
+    shown,
+    speed,
+    start,
+    unavailable,
+    written,
+)
+from kvviz.live.request import CacheKind
+from kvviz.live.settings import ANY, whole_number
+from kvviz.text import Lang
+from kvviz.text import live as said
+from kvviz.text import live_page as text
+from kvviz.ui import show
+
+_EVERY_S: Final = 0.7
+"""Between two looks at a run; each of them also tells it that somebody is still there."""
+_MOST_KEPT: Final = 5
+_RECORDED: Final = 0
+"""The number of the run that ships with the app."""
+_TEXT_HEIGHT: Final = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A run as the page shows it, over or not."""
+
+    what: str
+    started: Started | None
+    samples: tuple[Sample, ...]
+
+
+# --- state -----------------------------------------------------------------------------------------------------------
+
+
+def begin() -> tuple[Settings, KvvizError | None]:
+    """What the operator allows, and why there are no live runs here, if there are none."""
+    try:
+        allowed = read_settings()
+    except KvvizError as error:
+        return Settings(on=False), error
+    usual = LiveRequest()
+    for name, value in (
+        ("live_model", choices(allowed)[0]),
+        ("live_prompt", PROMPT),
+        ("live_prompt_tokens", ""),
+        ("live_new_tokens", format_count(min(usual.new_tokens, allowed.max_tokens // 2))),
+        ("live_batch", 1),
+        ("live_dtype", usual.dtype),
+        ("live_cache", usual.cache),
+        ("live_kept", {}),
+        ("live_shown", _RECORDED),
+    ):
+        st.session_state.setdefault(name, value)
+    return allowed, unavailable(allowed)
+
+
+def current() -> Run | None:
+    """The run that is on."""
+    run: Run | None = st.session_state.get("live_run")
+    return run
+
+
+def kept() -> dict[int, Recording]:
+    """The session's runs that gave figures, by number."""
+    runs: dict[int, Recording] = st.session_state["live_kept"]
+    return runs
+
+
+def _request(allowed: Settings) -> LiveRequest:
+    """What the widgets say. Raises ScenarioError."""
+
+    def number(name: str, low: int) -> int:
+        typed = str(st.session_state[f"live_{name}"]).strip()
+        return whole_number(name, typed or 0, low, allowed.max_tokens - 1)
+
+    return LiveRequest(
+        model=st.session_state["live_model"] or "",
+        cache=st.session_state["live_cache"],
+        dtype=st.session_state["live_dtype"],
+        batch=int(st.session_state["live_batch"]),
+        prompt=st.session_state["live_prompt"] or PROMPT,
+        prompt_tokens=number("prompt_tokens", 0),
+        new_tokens=number("new_tokens", 1),
+    )
+
+
+def _start(allowed: Settings) -> None:
+    st.session_state.pop("live_problem", None)
+    st.session_state.pop("live_failed", None)
+    try:
+        st.session_state["live_run"] = start(_request(allowed), allowed)
+    except KvvizError as error:
+        st.session_state["live_problem"] = error
+
+
+def _over(run: Run, now: Progress) -> None:
+    """Keep what the run gave and let go of it."""
+    del st.session_state["live_run"]
+    if now.failure is not None or now.started is None or now.ended is None or not now.samples:
+        st.session_state["live_failed"] = now
+        return
+    runs = kept()
+    runs[run.number] = recording_of(now.started, now.samples, now.ended)
+    while len(runs) > _MOST_KEPT:
+        del runs[min(runs)]
+    st.session_state["live_shown"] = run.number
+
+
+# --- controls --------------------------------------------------------------------------------------------------------
+
+
+def button(allowed: Settings, lang: Lang) -> None:
+    """Start, or stop; and what is wrong with what was asked."""
+    run = current()
+    if run is None:
+        label, icon = text.START(lang), ":material/play_arrow:"
+        st.button(label, key="live_start", type="primary", icon=icon, on_click=_start, args=(allowed,))
+    else:
+        st.button(text.STOP(lang), key="live_stop", icon=":material/stop:", on_click=run.cancel)
+    problem: KvvizError | None = st.session_state.get("live_problem")
+    if problem is not None:
+        sentence = problem.message(lang)
+        field = problem.field if isinstance(problem, ScenarioError) else None
+        if field and sentence.startswith(f"{field}: ") and field in text.LABELS:
+            sentence = f"{text.LABELS[field](lang)}: {sentence.removeprefix(f'{field}: ')}"
+        show.lines((sentence,))
+    failed: Progress | None = st.session_state.get("live_failed")
+    if failed is not None:
+        show.lines((_why(failed.failure, lang),))
+        if failed.memory is not None and failed.memory.free_bytes is not None:
+            st.caption(text.FREED(lang, free=format_bytes(failed.memory.free_bytes)))
+
+
+def _why(failure: Failure | None, lang: Lang) -> str:
+    return text.STOPPED(lang) if failure is None else failure(lang)
+
+
+def controls(allowed: Settings, lang: Lang) -> None:
+    """Seven: model, prompt, its length, new tokens, batch, type, and folded the kind of cache."""
+    limit = format_count(allowed.max_tokens)
+    st.selectbox(
+        text.MODEL(lang),
+        choices(allowed),
+        key="live_model",
+        format_func=shown,
+        accept_new_options=ANY in allowed.models,
+        persist_state="session",
+    )
+    st.text_area(text.PROMPT(lang), key="live_prompt", height=80, persist_state="session")
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        st.text_input(
+            text.LABELS["prompt_tokens"](lang),
+            key="live_prompt_tokens",
+            placeholder=text.AS_IT_IS(lang),
+            help=text.HELP["prompt_tokens"](lang, limit=limit),
+            persist_state="session",
+        )
+        st.selectbox(
+            text.LABELS["batch"](lang),
+            list(range(1, allowed.max_batch + 1)),
+            key="live_batch",
+            help=text.HELP["batch"](lang),
+            persist_state="session",
+        )
+    with right:
+        st.text_input(
+            text.LABELS["new_tokens"](lang),
+            key="live_new_tokens",
+            help=text.HELP["new_tokens"](lang, limit=limit, seconds=format_count(allowed.max_seconds)),
+            persist_state="session",
+        )
+        st.selectbox(
+            text.LABELS["dtype"](lang),
+            DTYPES,
+            key="live_dtype",
+            help=text.HELP["dtype"](lang),
+            persist_state="session",
+        )
+    cache: CacheKind = st.session_state["live_cache"]
+    with st.expander(text.MORE(lang, cache=text.CACHES[cache](lang)), key="live_more", type="compact"):
+        st.selectbox(
+            text.LABELS["cache"](lang),
+            caches_here(),
+            key="live_cache",
+            format_func=lambda kind: text.CACHES[kind](lang),
+            persist_state="session",
+        )
+    st.caption(text.LEAVE(lang, device=text.DEVICES[allowed.device](lang)))
+
+
+def not_here(why: KvvizError, lang: Lang) -> None:
+    """Why there are no live runs, and the one command that changes that."""
+    st.info(show.plain(why.message(lang)), icon=":material/info:")
+    if why.code == "not-installed":
+        st.caption(text.ENABLE(lang))
+        st.code(ENABLE, language="shell")
+
+
+# --- one run ---------------------------------------------------------------------------------------------------------
+
+
+def result(lang: Lang) -> None:
+    """The run that is on, looked at again and again; else one that is over."""
+    run = current()
+    st.fragment(_result, run_every=None if run is None else _EVERY_S)(run, lang)
+
+
+def _result(run: Run | None, lang: Lang) -> None:
+    if run is None:
+        _figures(_kept_run(lang), lang)
+        return
+    now = run.poll()
+    if now.is_over:
+        if current() is run:
+            _over(run, now)
+        st.rerun()
+    done, asked = len(now.samples), run.request.new_tokens
+    values = {"position": format_count(now.position), "done": format_count(done), "all": format_count(asked)}
+    st.progress(done / asked, text=text.STATES[now.state](lang, **values))
+    live = Shown(what=text.RUNNING(lang), started=now.started, samples=now.samples)
+    _figures(live if now.started else _kept_run(lang), lang)
+
+
+def _kept_run(lang: Lang) -> Shown:
+    number = st.session_state["live_shown"]
+    run = kept().get(number)
+    what = text.FINISHED(lang) if run else text.RECORDED(lang, day=bundled().recorded)
+    run = run or bundled()
+    return Shown(what=what, started=run.started, samples=run.samples)
+
+
+def _figures(of: Shown, lang: Lang) -> None:
+    started, samples = of.started, of.samples
+    if started is None:
+        return
+    st.markdown(f"### {_stamp(started, samples, lang)}")
+    st.caption(show.plain(_where(of.what, started, lang)))
+    if started.why_random:
+        st.warning(show.plain(said.WHY_RANDOM[started.why_random](lang, model=started.model)), icon=":material/casino:")
+    if started.why_not_predicted:
+        st.info(show.plain(started.why_not_predicted[lang]), icon=":material/info:")
+    last = samples[-1] if samples else None
+    fast = speed(samples)
+    predicted = None if last is None or last.predicted_bytes is None else last.predicted_bytes
+    residual = None if last is None else last.residual_bytes
+    figures = (
+        (text.PREDICTED(lang), _bytes(predicted, lang), None),
+        (text.MEASURED(lang), _bytes(last.measured_bytes if last else None, lang), None),
+        (text.RESIDUAL(lang), _bytes(residual, lang), None),
+        (text.SPEED(lang), text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}", text.SPEED_HELP(lang)),
+    )
+    with st.container(horizontal=True):
+        for label, value, explained in figures:
+            st.metric(label, value, help=explained, border=True)
+    figure = charts.cache_figure(started, samples, lang)
+    rows = partial(charts.cache_rows, samples, lang)
+    show.chart(figure, rows, alt=charts.cache_alt(samples, lang), key="live_cache_chart", lang=lang)
+    st.caption(text.SAID(lang))
+    with st.container(border=True, height=_TEXT_HEIGHT, key="live_text"):
+        words = "".join(s.text for s in samples).strip()
+        st.markdown(show.plain(words).replace("\n", "  \n") if words else text.SAYS_NOTHING(lang))
+    if last is not None:
+        _memory(started, samples, lang)
+
+
+def _stamp(started: Started, samples: Sequence[Sample], lang: Lang) -> str:
+    if not samples:
+        return text.NONE_YET(lang)
+    if started.cache == "none":
+        return f":blue[:material/info:] {text.NO_CACHE(lang)}"
+    residuals = [s.residual_bytes for s in samples if s.residual_bytes is not None]
+    if not residuals:
+        return f":blue[:material/info:] {text.NOT_PREDICTED(lang)}"
+    if any(residuals):
+        largest = max(residuals, key=abs)
+        return f":red[:material/cancel:] {text.DIFFERENT(lang, bytes=format_count(largest))}"
+    return f":green[:material/verified:] {text.EQUAL(lang, steps=format_count(len(residuals)))}"
+
+
+def _where(what: str, started: Started, lang: Lang) -> str:
+    return text.WHERE(
+        lang,
+        what=what,
+        model=started.model,
+        dtype=started.dtype,
+        cache=_cache_name(started.cache, lang),
+        batch=started.batch,
+        device=started.device,
+        torch=started.versions["torch"],
+        transformers=started.versions["transformers"],
+    )
+
+
+def _cache_name(cache: str, lang: Lang) -> str:
+    return next((name(lang) for kind, name in text.CACHES.items() if kind == cache), cache)
+
+
+def _bytes(count: int | None, lang: Lang) -> str:
+    return text.UNKNOWN(lang) if count is None else format_bytes(count)
+
+
+def _memory(started: Started, samples: Sequence[Sample], lang: Lang) -> None:
+    temporary = most_temporary_bytes(samples)
+    activations = text.ACTIVATIONS_UNKNOWN(lang) if temporary is None else _both(temporary, lang)
+    held = {text.HOLDERS[part.holder](lang): _both(part.held_bytes, lang) for part in ledger(started, samples[-1])}
+    with st.expander(text.MEMORY(lang), key="live_memory", icon=":material/memory:", expanded=True):
+        st.table(
+            [
+                {text.HOLDER(lang): name, text.HELD(lang): value}
+                for name, value in (*held.items(), (text.ACTIVATIONS(lang), activations))
+            ],
+            border="horizontal",
+        )
+
+
+def _both(count: int, lang: Lang) -> str:
+    return text.BOTH(lang, short=format_bytes(count), count=format_count(count))
+
+
+# --- several runs ----------------------------------------------------------------------------------------------------
+
+
+def save(lang: Lang) -> None:
+    """Which of the runs is shown, and it as a file."""
+    runs = kept()
+    if runs:
+        names = {_RECORDED: text.RECORDED(lang, day=bundled().recorded)} | {n: _name(n, lang) for n in runs}
+        st.selectbox(
+            text.SHOWN(lang), list(names), key="live_shown", format_func=names.__getitem__, persist_state="session"
+        )
+    run = runs.get(st.session_state["live_shown"]) or bundled()
+    with st.container(horizontal=True):
+        for label, end, mime, made in (
+            (text.SAVE_CSV, "csv", "text/csv", partial(as_csv, run.samples)),
+            (text.SAVE_JSON, "json", "application/json", partial(written, run)),
+        ):
+            st.download_button(
+                label(lang),
+                data=made,
+                file_name=f"kvviz-live-{run.started.model}-{run.started.cache}.{end}".replace("/", "_"),
+                mime=mime,
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"live_save_{end}",
+            )
+
+
+def _name(number: int, lang: Lang) -> str:
+    of = kept()[number].started
+    cache = _cache_name(of.cache, lang)
+    return text.RUN_NAME(lang, number=number, model=of.model, dtype=of.dtype, cache=cache, batch=of.batch)
+
+
+def table_of_kept(lang: Lang) -> None:
+    """The session's runs side by side."""
+    if not kept():
+        return
+    st.markdown(f"#### {text.KEPT(lang)}")
+    st.table([_row(number, run, lang) for number, run in kept().items()], border="horizontal")
+
+
+def _row(number: int, run: Recording, lang: Lang) -> dict[str, str]:
+    last, fast = run.samples[-1], speed(run.samples)
+    return {
+        text.COLUMN_RUN(lang): show.plain(_name(number, lang)),
+        text.ROW_TOKENS(lang): format_count(last.tokens),
+        text.MEASURED(lang): format_bytes(last.measured_bytes),
+        text.RESIDUAL(lang): _bytes(last.residual_bytes, lang),
+        text.SPEED(lang): text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}",
+    }
+
+
+def time(lang: Lang) -> None:
+    """Seconds in all with a cache and without, beside the quoted figures."""
+    st.markdown(f"#### {text.TIME(lang)}")
+    recorded = (bundled(), bundled(cache="none"))
+    mine = [(_name(number, lang), run) for number, run in kept().items()]
+    runs = mine or [(text.WITH(lang), recorded[0]), (text.WITHOUT(lang), recorded[1])]
+    gains = [(text.RECORDED(lang, day=recorded[0].recorded), gain(*recorded))]
+    gains += [(text.MEASURED_HERE(lang), _latest_gain()), (text.QUOTED(lang), QUOTED)]
+    figure, rows = charts.speed_figure(runs, lang), partial(charts.speed_rows, runs, lang)
+    show.chart(figure, rows, alt=charts.speed_alt(runs, lang), key="live_speed", lang=lang)
+    st.table([_gain_row(name, of, lang) for name, of in gains if of is not None], border="horizontal")
+    fewer, faster = f"{QUOTED.times_fewer:,.0f}", f"{QUOTED.times_faster:,.0f}"
+    st.caption(text.WHY_ONLY(lang, fewer=fewer, faster=faster))
+    if mine and _latest_gain() is None:
+        st.caption(text.FOR_A_PAIR(lang))
+
+
+def _latest_gain() -> Gain | None:
+    runs = list(kept().values())[::-1]
+    found = (gain(cached, uncached) for cached in runs for uncached in runs)
+    return next((g for g in found if g is not None), None)
+
+
+def _gain_row(name: str, of: Gain, lang: Lang) -> dict[str, str]:
+    return {
+        text.COLUMN_SOURCE(lang): name,
+        text.COLUMN_TOKENS(lang): format_count(of.tokens),
+        text.COLUMN_WITH(lang): f"{of.with_s:,.1f}",
+        text.COLUMN_WITHOUT(lang): f"{of.without_s:,.1f}",
+        text.COLUMN_FASTER(lang): text.TIMES(lang, times=f"{of.times_faster:,.1f}"),
+        text.COLUMN_FEWER(lang): text.TIMES(lang, times=f"{of.times_fewer:,.0f}"),
+    }

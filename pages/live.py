@@ -1,0 +1,30 @@
+"""Measured live: a small model runs, and its cache is measured beside the prediction."""
+
+import streamlit as st
+
+from kvviz.text import live_page as text
+from kvviz.ui import browser, state
+from kvviz.ui import live as page
+
+lang = state.lang()
+allowed, why_not = page.begin()
+
+if why_not is not None:
+    page.result(lang)
+    page.not_here(why_not, lang)
+elif browser.is_phone():  # the answer comes first
+    page.button(allowed, lang)
+    page.result(lang)
+    with st.expander(text.SETTINGS(lang), key="live_settings", icon=":material/tune:"):
+        page.controls(allowed, lang)
+else:
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        page.button(allowed, lang)
+        page.controls(allowed, lang)
+    with right:
+        page.result(lang)
+
+page.save(lang)
+page.table_of_kept(lang)
+page.time(lang)
