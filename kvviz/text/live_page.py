@@ -50,6 +50,10 @@ ROW_RESIDUAL = Text("Residual (B)", "差 (B)")
 ROW_SECONDS = Text("Step (s)", "ステップ (秒)")
 SAID = Text("Text of the first sequence", "1 系列目の文")
 SAYS_NOTHING = Text("Nothing yet.", "まだありません。")
+NO_WORDS = Text(
+    "No text: the model's tokenizer is not here, so the tokens are numbers without words.",
+    "トークナイザーがないため、トークンは番号のままで、文にはなりません。",
+)
 
 # --- the run ---------------------------------------------------------------------------------------------------------
 

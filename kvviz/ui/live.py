@@ -68,10 +68,12 @@ class Shown:
 
 def begin() -> tuple[Settings, KvvizError | None]:
     """What the operator allows, and why there are no live runs here, if there are none."""
+    why_not: KvvizError | None = None
     try:
         allowed = read_settings()
-    except KvvizError as error:
-        return Settings(on=False), error
+        why_not = unavailable(allowed)
+    except ScenarioError as error:
+        allowed, why_not = Settings(on=False), error
     usual = LiveRequest()
     for name, value in (
         ("live_model", choices(allowed)[0]),
@@ -85,7 +87,7 @@ def begin() -> tuple[Settings, KvvizError | None]:
         ("live_shown", _RECORDED),
     ):
         st.session_state.setdefault(name, value)
-    return allowed, unavailable(allowed)
+    return allowed, why_not
 
 
 def current() -> Run | None:
@@ -251,7 +253,8 @@ def _result(run: Run | None, lang: Lang) -> None:
         st.rerun()
     done, asked = len(now.samples), run.request.new_tokens
     values = {"position": format_count(now.position), "done": format_count(done), "all": format_count(asked)}
-    st.progress(done / asked, text=text.STATES[now.state](lang, **values))
+    how_far = text.STOPPING(lang) if run.wants_to_stop() else text.STATES[now.state](lang, **values)
+    st.progress(done / asked, text=how_far)
     live = Shown(what=text.RUNNING(lang), started=now.started, samples=now.samples)
     _figures(live if now.started else _kept_run(lang), lang)
 
@@ -290,10 +293,13 @@ def _figures(of: Shown, lang: Lang) -> None:
     figure = charts.cache_figure(started, samples, lang)
     rows = partial(charts.cache_rows, samples, lang)
     show.chart(figure, rows, alt=charts.cache_alt(samples, lang), key="live_cache_chart", lang=lang)
-    st.caption(text.SAID(lang))
-    with st.container(border=True, height=_TEXT_HEIGHT, key="live_text"):
-        words = "".join(s.text for s in samples).strip()
-        st.markdown(show.plain(words).replace("\n", "  \n") if words else text.SAYS_NOTHING(lang))
+    words = "".join(s.text for s in samples).strip()
+    if samples and not words and started.why_random:
+        st.caption(text.NO_WORDS(lang))
+    else:
+        st.caption(text.SAID(lang))
+        with st.container(border=True, height=_TEXT_HEIGHT, key="live_text"):
+            st.markdown(show.plain(words).replace("\n", "  \n") if words else text.SAYS_NOTHING(lang))
     if last is not None:
         _memory(started, samples, lang)
 

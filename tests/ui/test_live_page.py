@@ -1,0 +1,187 @@
+"""The Measured live page as a script, in both languages: the recording first, a run, what cannot be run."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kvviz.core.units import format_bytes, format_count
+from kvviz.live import ENABLE, Failure, Memory, Progress, bundled, gain, runs
+from kvviz.text import LANGUAGES, Lang
+from kvviz.text import live as said
+from kvviz.text import live_page as text
+from tests.live import tiny
+
+MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
+PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "live.py")
+BOTH = pytest.mark.parametrize("lang", LANGUAGES)
+
+
+@pytest.fixture(autouse=True)
+def _operator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whoever runs the app lets a tiny model be run."""
+    monkeypatch.setenv("KVVIZ_LIVE_MODEL", tiny.write("GQA", tmp_path / "tiny"))
+    monkeypatch.setenv("KVVIZ_LIVE_DEVICE", "cpu")
+    monkeypatch.setenv("KVVIZ_LIVE_IDLE_S", "5")
+    monkeypatch.setenv("KVVIZ_LIVE_THREADS", "1")
+
+
+def open_page(lang: Lang) -> AppTest:
+    """The page as a new visitor opens it."""
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    app.query_params["lang"] = lang
+    app.run()
+    app.switch_page(PAGE).run()
+    assert not app.exception
+    return app
+
+
+def headline(app: AppTest) -> str:
+    return next(m.value for m in app.markdown if m.value.startswith("### "))
+
+
+def figures(app: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in app.metric}
+
+
+def started(app: AppTest, *, tokens: str = "6") -> AppTest:
+    app.text_input("live_new_tokens").set_value(tokens).run()
+    return app.button("live_start").click().run()
+
+
+def until(app: AppTest, met: Callable[[], bool], patience_s: float = 120) -> AppTest:
+    """Look again and again, as the page itself does."""
+    give_up_at = time.monotonic() + patience_s
+    while not met():
+        assert time.monotonic() < give_up_at, [m.value for m in app.markdown]
+        time.sleep(0.3)
+        app.run()
+        assert not app.exception
+    return app
+
+
+def over(app: AppTest) -> AppTest:
+    return until(app, lambda: "live_run" not in app.session_state)
+
+
+@BOTH
+def test_opens_with_the_recorded_run(lang: Lang) -> None:
+    app = open_page(lang)
+    run = bundled()
+    assert text.EQUAL(lang, steps="300") in headline(app)
+    told = " ".join(c.value for c in app.caption).replace("\\", "")
+    for known in (run.recorded, run.started.device, run.started.versions["torch"], run.started.model):
+        assert known in told
+    shown = figures(app)
+    size = format_bytes(run.samples[-1].measured_bytes)
+    assert (shown[text.PREDICTED(lang)], shown[text.MEASURED(lang)]) == (size, size)
+    assert shown[text.RESIDUAL(lang)] == "0 B"
+    assert "librarian" in " ".join(m.value for m in app.markdown)
+    found = gain(bundled(), bundled(cache="none"))
+    assert found is not None
+    times = app.table[-1].value
+    assert f"{found.times_faster:,.1f}" in times.to_string()
+    assert "11.9" in times.to_string()
+    assert "56.2" in times.to_string()
+    assert not app.error
+    assert not app.warning
+    boxes = (*app.selectbox, *app.text_input, *app.text_area)
+    assert len([b for b in boxes if str(b.key).startswith("live_")]) <= 7
+
+
+@BOTH
+def test_a_run_and_the_same_without_a_cache(lang: Lang) -> None:
+    app = over(started(open_page(lang)))
+    assert text.EQUAL(lang, steps="6") in headline(app)
+    assert said.RANDOM_NO_WEIGHTS(lang, model="tiny") in [w.value.replace("\\", "") for w in app.warning]
+    assert figures(app)[text.RESIDUAL(lang)] == "0 B"
+    assert not app.error
+    assert app.selectbox("live_shown").value != 0
+    app.selectbox("live_cache").select("none").run()
+    over(app.button("live_start").click().run())
+    assert text.NO_CACHE(lang) in headline(app)
+    assert text.MEASURED_HERE(lang) in app.table[-1].value.to_string()
+    assert len(app.session_state["live_kept"]) == 2
+    app.selectbox("live_shown").select(0).run()
+    assert text.EQUAL(lang, steps="300") in headline(app)
+
+
+def test_stop_keeps_what_was_measured() -> None:
+    lang: Lang = "ja"
+    app = started(open_page(lang), tokens="2,000")
+    until(app, lambda: any(m.value not in ("0 B", text.UNKNOWN(lang)) for m in app.metric) and not _recorded(app))
+    app.button("live_stop").click().run()
+    over(app)
+    (kept,) = app.session_state["live_kept"].values()
+    assert kept.ended.stopped == "cancelled"
+    assert 0 < len(kept.samples) < 2_000
+    assert text.EQUAL(lang, steps=format_count(len(kept.samples))) in headline(app)
+    assert app.button("live_start")
+
+
+def _recorded(app: AppTest) -> bool:
+    return any(bundled().recorded in c.value.replace("\\", "") and "PyTorch" in c.value for c in app.caption)
+
+
+@BOTH
+def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
+    app = started(open_page(lang), tokens="many")
+    (error,) = app.error
+    assert error.value.startswith(text.LABELS["new_tokens"](lang))
+    assert "many" in error.value
+    assert app.text_input("live_new_tokens").value == "many"
+    assert "live_run" not in app.session_state
+    started(app, tokens="2048")
+    assert "2047" in app.error[0].value
+
+
+def test_a_failure_is_told_and_the_next_run_can_start() -> None:
+    lang: Lang = "ja"
+    app = open_page(lang)
+    failure = Failure(code="out-of-memory", en="Out of memory.", ja="メモリ不足です。")
+    app.session_state["live_failed"] = Progress(
+        state="failed",
+        position=0,
+        started=None,
+        samples=(),
+        ended=None,
+        failure=failure,
+        memory=Memory(free_bytes=3 << 30),
+    )
+    app.run()
+    assert failure(lang) in app.error[0].value.replace("\\", "")
+    assert text.FREED(lang, free="3 GiB") in [c.value for c in app.caption]
+    over(started(app))
+    assert not app.error
+
+
+@BOTH
+def test_without_torch_the_recording_and_the_command(lang: Lang, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "find_spec", lambda name: None)
+    app = open_page(lang)
+    assert text.EQUAL(lang, steps="300") in headline(app)
+    assert ENABLE in [c.value for c in app.code]
+    assert not [b for b in app.button if b.key == "live_start"]
+
+
+@BOTH
+def test_switched_off_by_the_operator(lang: Lang, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KVVIZ_LIVE", "off")
+    app = open_page(lang)
+    assert said.SWITCHED_OFF(lang) in [i.value.replace("\\", "") for i in app.info]
+    assert ENABLE not in [c.value for c in app.code]
+    assert not [b for b in app.button if b.key == "live_start"]
+
+
+def test_a_setting_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KVVIZ_LIVE_MAX_TOKENS", "lots")
+    app = open_page("en")
+    assert "KVVIZ_LIVE_MAX_TOKENS" in "".join(i.value for i in app.info).replace("\\", "")
+
+
+def test_only_the_operators_models_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KVVIZ_LIVE_MODELS", "Qwen/Qwen3-0.6B")
+    app = open_page("en")
+    assert list(app.selectbox("live_model").options) == ["tiny", "Qwen/Qwen3-0.6B"]
