@@ -12,11 +12,11 @@ allowed, why_not = page.begin()
 if why_not is not None:
     page.result(lang)
     page.not_here(why_not, lang)
-elif browser.is_phone():  # the answer comes first
+elif browser.is_phone():  # the answer comes first, its settings folded above it
     page.button(allowed, lang)
-    page.result(lang)
     with st.expander(text.SETTINGS(lang), key="live_settings", icon=":material/tune:"):
         page.controls(allowed, lang)
+    page.result(lang)
 else:
     left, right = st.columns([1, 2], gap="large")
     with left:

@@ -12,7 +12,7 @@ from kvviz.live import Recording, Sample, Started, elapsed_s
 from kvviz.text import Lang
 from kvviz.text import live_page as text
 
-_POINTS: Final = 36
+_POINTS: Final = 25
 """Measured points in sight; a sample that differs from its prediction is always among them."""
 _ROWS: Final = 12
 _HEIGHT: Final = 320

@@ -1,6 +1,6 @@
 """The Measured live page's runs: what is asked, the run that is on, those that were kept, and how one is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -421,7 +421,8 @@ def time(lang: Lang) -> None:
     gains += [(text.MEASURED_HERE(lang), _latest_gain()), (text.QUOTED(lang), QUOTED)]
     figure, rows = charts.speed_figure(runs, lang), partial(charts.speed_rows, runs, lang)
     show.chart(figure, rows, alt=charts.speed_alt(runs, lang), key="live_speed", lang=lang)
-    st.table([_gain_row(name, of, lang) for name, of in gains if of is not None], border="horizontal")
+    known = [(name, of) for name, of in gains if of is not None]
+    st.table(_gain_rows(known, lang), border="horizontal")
     fewer, faster = f"{QUOTED.times_fewer:,.0f}", f"{QUOTED.times_faster:,.0f}"
     st.caption(text.WHY_ONLY(lang, fewer=fewer, faster=faster))
     if mine and _latest_gain() is None:
@@ -434,12 +435,16 @@ def _latest_gain() -> Gain | None:
     return next((g for g in found if g is not None), None)
 
 
-def _gain_row(name: str, of: Gain, lang: Lang) -> dict[str, str]:
-    return {
-        text.COLUMN_SOURCE(lang): name,
-        text.COLUMN_TOKENS(lang): format_count(of.tokens),
-        text.COLUMN_WITH(lang): f"{of.with_s:,.1f}",
-        text.COLUMN_WITHOUT(lang): f"{of.without_s:,.1f}",
-        text.COLUMN_FASTER(lang): text.TIMES(lang, times=f"{of.times_faster:,.1f}"),
-        text.COLUMN_FEWER(lang): text.TIMES(lang, times=f"{of.times_fewer:,.0f}"),
-    }
+def _gain_rows(gains: Sequence[tuple[str, Gain]], lang: Lang) -> list[dict[str, str]]:
+    """A column for each source: five narrow rows fit a phone."""
+
+    def row(name: str, said_of: Callable[[Gain], str]) -> dict[str, str]:
+        return {text.COLUMN_WHAT(lang): name} | {source: said_of(of) for source, of in gains}
+
+    return [
+        row(text.NEW_TOKENS(lang), lambda of: format_count(of.tokens)),
+        row(text.SECONDS_WITH(lang), lambda of: text.SECONDS(lang, seconds=f"{of.with_s:,.1f}")),
+        row(text.SECONDS_WITHOUT(lang), lambda of: text.SECONDS(lang, seconds=f"{of.without_s:,.1f}")),
+        row(text.FASTER(lang), lambda of: text.TIMES(lang, times=f"{of.times_faster:,.1f}")),
+        row(text.FEWER(lang), lambda of: text.TIMES(lang, times=f"{of.times_fewer:,.0f}")),
+    ]
