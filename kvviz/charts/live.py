@@ -14,6 +14,8 @@ from kvviz.text import live_page as text
 
 _POINTS: Final = 25
 """Measured points in sight; a sample that differs from its prediction is always among them."""
+_LINE_POINTS: Final = 600
+"""Of the line, which is drawn anew at each look at a run."""
 _ROWS: Final = 12
 _HEIGHT: Final = 320
 _LINES: Final = (COLOURS["kv"], COLOURS["weights"], COLOURS["activations"], COLOURS["overhead"], COLOURS["free"])
@@ -31,8 +33,8 @@ def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.
     drawing.title(text.CHART(lang, unit=unit))
     if predicted:
         drawing.scatter(
-            x=list(range(first, first + len(predicted))),
-            y=[count / size for count in predicted],
+            x=[first + place for place in _places(len(predicted), _LINE_POINTS)],
+            y=[predicted[place] / size for place in _places(len(predicted), _LINE_POINTS)],
             mode="lines",
             name=text.PREDICTED(lang),
             line={"color": RULE, "width": 2},
@@ -144,6 +146,10 @@ def speed_rows(runs: Sequence[tuple[str, Recording]], lang: Lang) -> list[dict[s
 
 
 def _thinned(samples: Sequence[Sample], most: int) -> list[Sample]:
-    last = len(samples) - 1
-    chosen = {place * last // max(1, most - 1) for place in range(most)}
+    chosen = set(_places(len(samples), most))
     return [s for place, s in enumerate(samples) if place in chosen or s.residual_bytes]
+
+
+def _places(count: int, most: int) -> list[int]:
+    """Up to ``most`` of so many, evenly spaced, the first and the last among them."""
+    return sorted({number * (count - 1) // (most - 1) for number in range(most)}) if count else []

@@ -15,7 +15,6 @@ from kvviz.live import (
     ENABLE,
     PROMPT,
     QUOTED,
-    Failure,
     Gain,
     LiveRequest,
     Progress,
@@ -162,13 +161,12 @@ def button(allowed: Settings, lang: Lang) -> None:
         show.lines((sentence,))
     failed: Progress | None = st.session_state.get("live_failed")
     if failed is not None:
-        show.lines((_why(failed.failure, lang),))
+        if failed.failure is None:
+            st.info(text.STOPPED(lang), icon=":material/stop_circle:")
+        else:
+            show.lines((failed.failure(lang),))
         if failed.memory is not None and failed.memory.free_bytes is not None:
             st.caption(text.FREED(lang, free=format_bytes(failed.memory.free_bytes)))
-
-
-def _why(failure: Failure | None, lang: Lang) -> str:
-    return text.STOPPED(lang) if failure is None else failure(lang)
 
 
 def controls(allowed: Settings, lang: Lang) -> None:
@@ -290,9 +288,10 @@ def _figures(of: Shown, lang: Lang) -> None:
     with st.container(horizontal=True):
         for label, value, explained in figures:
             st.metric(label, value, help=explained, border=True)
-    figure = charts.cache_figure(started, samples, lang)
-    rows = partial(charts.cache_rows, samples, lang)
-    show.chart(figure, rows, alt=charts.cache_alt(samples, lang), key="live_cache_chart", lang=lang)
+    if started.cache != "none":  # of nothing there is nothing to draw
+        figure = charts.cache_figure(started, samples, lang)
+        rows = partial(charts.cache_rows, samples, lang)
+        show.chart(figure, rows, alt=charts.cache_alt(samples, lang), key="live_cache_chart", lang=lang)
     words = "".join(s.text for s in samples).strip()
     if samples and not words and started.why_random:
         st.caption(text.NO_WORDS(lang))
@@ -414,18 +413,19 @@ def _row(number: int, run: Recording, lang: Lang) -> dict[str, str]:
 def time(lang: Lang) -> None:
     """Seconds in all with a cache and without, beside the quoted figures."""
     st.markdown(f"#### {text.TIME(lang)}")
-    recorded = (bundled(), bundled(cache="none"))
-    mine = [(_name(number, lang), run) for number, run in kept().items()]
-    runs = mine or [(text.WITH(lang), recorded[0]), (text.WITHOUT(lang), recorded[1])]
+    recorded, mine = (bundled(), bundled(cache="none")), _latest_gain()
     gains = [(text.RECORDED(lang, day=recorded[0].recorded), gain(*recorded))]
-    gains += [(text.MEASURED_HERE(lang), _latest_gain()), (text.QUOTED(lang), QUOTED)]
+    gains += [(text.MEASURED_HERE(lang), mine), (text.QUOTED(lang), QUOTED)]
+    runs = [(text.WITH(lang), recorded[0]), (text.WITHOUT(lang), recorded[1])]
+    if mine is not None:
+        runs = [(_name(number, lang), run) for number, run in kept().items()]
     figure, rows = charts.speed_figure(runs, lang), partial(charts.speed_rows, runs, lang)
     show.chart(figure, rows, alt=charts.speed_alt(runs, lang), key="live_speed", lang=lang)
     known = [(name, of) for name, of in gains if of is not None]
     st.table(_gain_rows(known, lang), border="horizontal")
     fewer, faster = f"{QUOTED.times_fewer:,.0f}", f"{QUOTED.times_faster:,.0f}"
     st.caption(text.WHY_ONLY(lang, fewer=fewer, faster=faster))
-    if mine and _latest_gain() is None:
+    if kept() and mine is None:
         st.caption(text.FOR_A_PAIR(lang))
 
 

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from kvviz.live import ENABLE, bundled
 from kvviz.text import LANGUAGES, Lang
@@ -29,6 +29,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, hub: StandIn) -> Iterator[S
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KVVIZ_LIVE_MODEL", str(folder / "tiny"))
         patch.setenv("KVVIZ_LIVE_DEVICE", "cpu")
+        patch.setenv("KVVIZ_LIVE_MAX_TOKENS", "200000")
+        patch.setenv("KVVIZ_LIVE_ABANDONED_S", "4")
         with serve(Path(folder) / "app.log") as served:
             yield served
 
@@ -50,10 +52,7 @@ def test_a_short_run(open_page: OpenPage, lang: Lang) -> None:
     if find_spec("torch") is None:
         expect(page.get_by_text(ENABLE)).to_be_visible()
         return
-    box = page.get_by_label(text.LABELS["new_tokens"](lang), exact=True)
-    box.fill("12")
-    box.press("Enter")
-    settled(page).get_by_role("button", name=text.START(lang)).click()
+    _start(page, "12", lang)
     expect(page.get_by_role("heading", name=text.EQUAL(lang, steps="12"))).to_be_visible(timeout=120_000)
     expect(page.get_by_text(said.RANDOM_NO_WEIGHTS(lang, model="tiny"))).to_be_visible()
     expect(page.get_by_role("button", name=text.START(lang))).to_be_visible()
@@ -63,3 +62,23 @@ def test_a_short_run(open_page: OpenPage, lang: Lang) -> None:
     assert len(rows) == 1 + 12
     assert {row.split(",")[4] for row in rows[1:]} == {"0"}
     screenshot(settled(page), f"live-run-{lang}", whole=True)
+
+
+def test_who_closes_the_browser_frees_the_line(open_page: OpenPage) -> None:
+    if find_spec("torch") is None:
+        return
+    gone = open_page("/live")
+    _start(gone, "199,000", "en")
+    expect(gone.get_by_text("of 199,000 tokens")).to_be_visible(timeout=60_000)
+    page = open_page("/live")
+    _start(page, "5", "en")
+    expect(page.get_by_text(text.STATES["waiting"]("en", position=1))).to_be_visible()
+    gone.close()
+    expect(page.get_by_role("heading", name=text.EQUAL("en", steps="5"))).to_be_visible(timeout=60_000)
+
+
+def _start(page: Page, tokens: str, lang: Lang) -> None:
+    box = page.get_by_label(text.LABELS["new_tokens"](lang), exact=True)
+    box.fill(tokens)
+    box.press("Enter")
+    settled(page).get_by_role("button", name=text.START(lang)).click()
