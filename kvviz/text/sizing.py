@@ -193,6 +193,15 @@ SEQUENCES_UNUSED = Text(
     "sequences: {sequences} is not used; {users} users have {requests} requests in flight.",
     "sequences: {sequences} は使いません。{users} ユーザーの同時リクエスト数は {requests} 件です。",
 )
+NO_SUCH_GPU = Text(
+    "No known GPU is called “{typed}”. Choose one from the list, or type its memory: 48 GB.",
+    "「{typed}」という GPU は登録されていません。一覧から選ぶか、48 GB のようにメモリ容量を入力してください。",
+)
+SEVERAL_GPUS = Text(
+    "“{typed}” may be one of several GPUs: choose one.",
+    "「{typed}」に当てはまる GPU が複数あります。1 つ選んでください。",
+)
+GPU_HITS = Text("Which GPU?", "どの GPU ですか？")
 HUB_HITS = Text("On the Hub", "Hub の検索結果")
 TOKEN = Text("Token for this model", "このモデルのトークン")
 TOKEN_HELP = Text(

@@ -423,3 +423,18 @@ def test_the_growth_comes_before_what_is_to_be_known_beside_it() -> None:
     said = [e.value for e in app.main if e.type in ("caption", "markdown")]
     notes = next(n for n, sentence in enumerate(said) if ":material/info:" in sentence)
     assert notes > said.index(f"**{text.GROWTH('en')}**")
+
+
+def test_a_gpu_that_several_may_be_is_chosen_from_them() -> None:
+    app = open_app(lang="en")
+    app.session_state["gpu"] = "MIG"
+    app.run()
+    assert not app.exception
+    assert "several" in errors(app)
+    assert "H100 80GB" in errors(app)  # whose answer stands
+    hits = app.get("button_group")
+    assert any("MIG" in str(hit.proto.options) for hit in hits)
+    app.session_state["gpu"] = "nobody's"
+    app.run()
+    assert "nobody's" in errors(app)
+    assert "H100 80GB" in errors(app)
