@@ -21,6 +21,7 @@ from kvviz.core.cache import (
     SlidingWindow,
     layer_bytes,
     state_values,
+    token_bytes,
 )
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.units import format_bytes, format_exact
@@ -227,13 +228,15 @@ def _heads(
     layers: int, cache: FullAttention | SlidingWindow | ChunkedAttention | CrossAttention, dtype: KvDtype
 ) -> str:
     """``2 × 64 × 8 × 128 × 2 B = 262,144 B``; key and value apart where they differ or carry scales."""
-    each = dtype.vector_bytes(cache.key_dim) + dtype.vector_bytes(cache.value_dim)
-    total = layers * cache.kv_heads * each
+    total = layers * token_bytes(cache, dtype)
     width = format_exact(dtype.value_bytes)
     if dtype.vector_scale_bytes:
         scale = dtype.vector_scale_bytes
         vectors = f"({cache.key_dim} × {width} + {scale} + {cache.value_dim} × {width} + {scale}) B"
         formula = f"{layers} × {cache.kv_heads} × {vectors}"
+    elif dtype.of_values:
+        values = f"{cache.value_dim} × {format_exact(dtype.of_values.value_bytes)}"
+        formula = f"{layers} × {cache.kv_heads} × ({cache.key_dim} × {width} + {values}) B"
     elif cache.key_dim == cache.value_dim:
         formula = f"2 × {layers} × {cache.kv_heads} × {cache.key_dim} × {width} B"
     else:

@@ -295,7 +295,7 @@ def _width(value_bytes: Fraction | int) -> Make:
     """Another size of a value than the cache's own."""
 
     def make(of: Reckoning, sizing: Sizing) -> Reckoning | None:
-        if of.dtype.value_bytes == value_bytes:
+        if {of.dtype.value_bytes, of.dtype.values.value_bytes} == {value_bytes}:
             return None
         return replace(of, dtype=KvDtype(name="other", value_bytes=Fraction(value_bytes)))
 

@@ -206,6 +206,11 @@ def split_of(plan: Plan) -> int:
             assert_never(plan)
 
 
+def most_requests(plan: Plan) -> int | None:
+    """Requests that one engine has at once whatever the memory: llama.cpp's slots; None: only memory decides."""
+    return llama_cpp.MAX_SLOTS if isinstance(plan, LlamaCppPlan) else None
+
+
 def unit_bytes(plan: Plan) -> int:
     """What the pool is made of: vLLM's blocks; elsewhere bytes, as other pools are cut otherwise."""
     return plan.pool_block_bytes if isinstance(plan, VllmPlan) else 1
@@ -333,11 +338,12 @@ def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="llama.cpp")
     if not llama_cpp.offers(chosen) or chosen.name not in KV_DTYPES:  # DeepSeek-V4's packed records: here keys are f16
         chosen = llama_cpp.DEFAULT_DTYPE if scenario.kv_dtype == "auto" else KV_DTYPES.get(chosen.name, chosen)
+    values = None if scenario.v_dtype == "same" else KV_DTYPES[scenario.v_dtype]
     made, missing = _made(
         lambda: llama_cpp.plan(
             architecture,
             kv_dtype=chosen,
-            v_dtype=None if scenario.v_dtype == "same" else KV_DTYPES[scenario.v_dtype],
+            v_dtype=values,
             unified=scenario.unified == "on",
             ubatch_tokens=scenario.batched_tokens or llama_cpp.DEFAULT_UBATCH_TOKENS,
             swa_full=scenario.full_windows == "on",
@@ -345,7 +351,8 @@ def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
             gpus=gpus,
         )
     )
-    return Planned(plan=made, missing=missing, kv_dtype=chosen, chosen=chosen, reason=reason, gpus=gpus)
+    stored = chosen.with_values(values)
+    return Planned(plan=made, missing=missing, kv_dtype=stored, chosen=stored, reason=reason, gpus=gpus)
 
 
 def _transformers(architecture: Architecture, scenario: Scenario) -> Planned:
