@@ -374,6 +374,8 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
     if sizing.plan is not None and not sizing.starts:
         sentence = text.NOT_STARTED
+    elif sizing.fits == "no" and sizing.at_slots_limit:
+        sentence = text.FIT_SLOTS
     elif scenario.requests == 1 and sizing.fits == "yes":
         sentence = text.FIT_ONE
     return sentence(

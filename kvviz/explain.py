@@ -284,7 +284,7 @@ def _workings_in_bytes(sizing: Sizing, plan: Plan, budget: Budget) -> Workings:
     """Where the pool has no blocks: what one engine's requests need, and the most for which there is room."""
     tokens, shared = sizing.tokens, sizing.shared_tokens
     fit = (sizing.max_sequences_counted or 0) // sizing.engines
-    room, of_one = format_bytes(budget.usable_bytes), -(-sizing.scenario.requests // sizing.engines)
+    room, of_one = format_bytes(budget.usable_bytes), sizing.requests_of_one
 
     def need(requests: int) -> str:
         return f"{requests:,} → {format_bytes(plan.need_bytes(requests, tokens, shared))}"
@@ -292,6 +292,8 @@ def _workings_in_bytes(sizing: Sizing, plan: Plan, budget: Budget) -> Workings:
     over = max(0, -budget.available_bytes)
     missing = f" + {format_bytes(over)}" if over else ""
     most = f"{need(fit)} ≤ {room} < {need(fit + 1)}"
+    if sizing.at_slots_limit:  # one more is refused whatever room there is
+        most = f"-np ≤ {fit:,}"
     return Workings(
         at_once=f"{sizing.engines:,} × {fit:,}: {most}" if sizing.engines > 1 else most,
         per_request=need(1),

@@ -24,7 +24,15 @@ from kvviz.devices import TYPED, Device, device
 from kvviz.engines import vllm
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
-from kvviz.planning import Plan, generation_of, planned, request_bytes_windows_ignored, split_of, usable_dtypes
+from kvviz.planning import (
+    Plan,
+    generation_of,
+    most_requests,
+    planned,
+    request_bytes_windows_ignored,
+    split_of,
+    usable_dtypes,
+)
 from kvviz.scenario import Scenario
 from kvviz.text import Message, Text
 from kvviz.text import devices as devices_text
@@ -77,11 +85,28 @@ class Sizing:
     """Of ``scenario.requests``: yes by the counted number, held-only by the held one, or no; no, too, where the engine
     would not start."""
     short_bytes: int | None
-    """Per GPU: what the counted need exceeds the usable pool by; negative when there is room to spare."""
+    """Per GPU: what the counted need exceeds the usable pool by; negative when there is room to spare. The need is that
+    of no more requests than the engine has slots for."""
     notes: tuple[Note, ...]
 
     @property
     def lacking_bytes(self) -> int | None:
+    @property
+    def one_command(self) -> bool:
+        """Whether the engines side by side are data-parallel ranks of one start, which share out the experts (vLLM)."""
+        return self.engines > 1 and self.scenario.attention_dp == "on" and isinstance(self.plan, VllmPlan)
+
+    @property
+    def requests_of_one(self) -> int:
+        """Of the requests asked for, those that one engine has at once: its share, but no more than it has slots."""
+        return _of_one(self.scenario, self.engines, self.plan)
+
+    @property
+    def at_slots_limit(self) -> bool:
+        """Whether the engine's slots, and not its memory, decide how many fit."""
+        most = most_requests(self.plan) if self.plan else None
+        return most is not None and self.max_sequences_counted == self.engines * most
+
         """All that one GPU lacks for the counted need, whatever the weights leave over; negative: to spare."""
         if self.budget is None or self.short_bytes is None:
             return None
@@ -141,7 +166,7 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         if scenario.typical_tokens != tokens:
             typical_fit = engines * plan.fit(usable, scenario.typical_tokens, shared)
         max_tokens = plan.longest_in(budget.pool_bytes)
-        short = plan.need_bytes(-(-requests // engines), tokens, shared) - usable
+        short = plan.need_bytes(_of_one(scenario, engines, plan), tokens, shared) - usable
         starts = max_tokens is None or budget.longest_tokens <= max_tokens
         if not starts or requests > held_fit:
             fits = "no"
@@ -186,6 +211,11 @@ def usable_kv_dtypes(sizing: Sizing) -> tuple[str, ...]:
 
 _FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
 """Weight types that nobody takes for the cache's."""
+def _of_one(scenario: Scenario, engines: int, plan: Plan | None) -> int:
+    each, most = -(-scenario.requests // engines), most_requests(plan) if plan else None
+    return each if most is None else min(each, most)
+
+
 
 
 @lru_cache(maxsize=1024)
@@ -218,6 +248,12 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         note("gpu-nominal", devices_text.NOMINAL)
     maximum = architecture.max_context_tokens
     if maximum is not None and tokens > maximum:
+    most = most_requests(plan) if plan else None
+    if most is not None and scenario.requests > sizing.engines * most:
+        values = {"most": format_count(most), "requests": format_count(scenario.requests)}
+        together = text.SLOTS_LIMIT if sizing.engines == 1 else text.SLOTS_LIMIT_ENGINES
+        fit = format_count(sizing.engines * most)
+        note("slots-limit", together, engines=sizing.engines, fit=fit, **values)
         note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
     if isinstance(plan, VllmPlan) and architecture.dtype == "bf16":
         runs_in = vllm.runs_in(architecture, generation)
@@ -262,7 +298,8 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
         note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
     each = -(-scenario.requests // sizing.engines)
     if sizing.budget and each > (most := vllm.default_batched_sequences(sizing.budget.device)):
-        note("more-than-max-num-seqs", text.MORE_THAN_RUN, sequences=f"{each:,}", most=f"{most:,}")
+        sentence = text.MORE_THAN_RUN_GROUP if sizing.one_command else text.MORE_THAN_RUN
+        note("more-than-max-num-seqs", sentence, sequences=f"{each:,}", most=f"{most:,}")
     return notes
 
 

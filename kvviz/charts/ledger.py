@@ -386,7 +386,7 @@ def _needed(sizing: Sizing, need_bytes: int) -> dict[str, object]:
         Message(text.TOKEN) if sizing.tokens == 1 else Message(text.TOKENS, {"tokens": format_count(sizing.tokens)})
     )
     values: dict[str, object] = {
-        "requests": format_count(-(-sizing.scenario.requests // sizing.engines)),
+        "requests": format_count(sizing.requests_of_one),
         "request": format_bytes(request_bytes),
         "shared": format_bytes(shared_bytes),
         "own": format_bytes(request_bytes - shared_bytes),
@@ -408,7 +408,7 @@ def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
         return (text.VERDICT_WEIGHTS if heavy else text.VERDICT_NO_ROOM)(
             lang, short=short, need=format_bytes(need_bytes)
         )
-    asked = -(-sizing.scenario.requests // sizing.engines)
+    asked = sizing.requests_of_one
     needed = {
         "need": format_bytes(need_bytes),
         "requests": words.requests(asked, lang),

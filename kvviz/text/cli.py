@@ -186,6 +186,12 @@ FIT_NO = Text(
     ja="{gpus} に同時に収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
     "GPU あたり {bytes} 不足しています。",
 )
+FIT_SLOTS = Text(
+    en="{counted} of {needed} requests at once on {gpus}, each at {tokens} tokens ({engine}): there are no more slots."
+    " {bytes} per GPU to spare.",
+    ja="{gpus} で同時に処理できるのはスロット数の上限により {needed} 件中 {counted} 件です"
+    "（各 {tokens} トークン、{engine}）。GPU あたり {bytes} の余裕があります。",
+)
 NO_ROOM = Text(
     en="No request fits on {gpus}, not at {tokens} tokens nor at fewer: weights and engine alone are {bytes} per GPU"
     " too large.",

@@ -200,6 +200,24 @@ MAX_TOKENS_BEYOND_MODEL = Text(
     "The pool would hold one request of {tokens} tokens; this model's own maximum is {maximum}.",
     "プールには {tokens} トークンの 1 リクエストが入りますが、このモデルの最大長は {maximum} です。",
 )
+MORE_THAN_RUN_GROUP = Text(
+    "Requests for one data-parallel group: {sequences}. vLLM runs at most {most} at once in each unless --max-num-seqs "
+    "is raised; the others wait.",
+    "データ並列の 1 グループあたりのリクエスト数は {sequences} です。vLLM が各グループで同時に処理するのは "
+    "--max-num-seqs を上げない限り {most} 件までで、残りは待ち行列に入ります。",
+)
+SLOTS_LIMIT = Text(
+    "A llama.cpp server has {most} slots at most, however much memory there is: of {requests} requests "
+    "the others wait.",
+    "llama.cpp のサーバーのスロットは、メモリに余裕があっても {most} 個までです。{requests} 件のうち残りは待ち行列に"
+    "入ります。",
+)
+SLOTS_LIMIT_ENGINES = Text(
+    "A llama.cpp server has {most} slots at most, however much memory there is; {engines} of them have {fit}, and of "
+    "{requests} requests the others wait.",
+    "llama.cpp のサーバーのスロットは、メモリに余裕があっても {most} 個までです。{engines} 個で {fit} 個となり、"
+    "{requests} 件のうち残りは待ち行列に入ります。",
+)
 MORE_THAN_RUN = Text(
     "Requests for one engine: {sequences}. vLLM runs at most {most} at once here unless --max-num-seqs is raised; "
     "the others wait.",
