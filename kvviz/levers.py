@@ -554,8 +554,8 @@ class SpeedFloor:
 def speed_floor(sizing: Sizing) -> SpeedFloor | None:
     """The floor at full length; None where nothing fits or it is not known what does.
 
-    It holds where every weight is read in a step. A mixture of experts reads fewer for few requests, and which weights
-    belong to experts is not known here, so the sentence carries that condition. Sparse attention reads a part of its
+    It holds where every weight is read in a step. A mixture of experts reads fewer for few requests, so its sentence
+    carries that condition. Sparse attention reads a part of its
     latents only: of those, just the indexer keys are counted.
     """
     budget, plan = sizing.budget, sizing.plan
@@ -585,7 +585,7 @@ def speed_floor(sizing: Sizing) -> SpeedFloor | None:
         "bandwidth": f"{gpu.bandwidth_bytes_per_s / 10**9:,.0f}",
         "source": gpu.bandwidth_source,
         "once": Message(text.SHARED_ONCE, {"shared": format_count(shared)}) if shared and requests > 1 else "",
-        "mixture": text.DENSE if _is_dense(sizing.architecture) else text.MIXTURE,
+        "mixture": text.DENSE if sizing.architecture.experts is False else text.MIXTURE,
     }
     return SpeedFloor(
         step_s=step_s,
@@ -606,11 +606,6 @@ def _read_on_one_gpu(of: ByIdentity[Architecture], tp: int) -> tuple[tuple[Layer
     if sparse:
         stored = tuple(c for c in stored if not isinstance(c, LatentAttention | CompressedAttention))
     return _with_heads((stored,), lambda heads: max(1, heads // tp)), sparse
-
-
-def _is_dense(architecture: Architecture) -> bool:
-    """Whether it is known to have no experts."""
-    return architecture.weight_blocks is not None and architecture.weight_blocks.expert_width is None
 
 
 def _milliseconds(seconds: float) -> str:

@@ -501,16 +501,23 @@ class TestSpeedFloor:
         windows = 52 * 1_024 * 2 * 16 * 128 * 2 * 4
         assert windows < shared.cache_bytes < alone.cache_bytes
 
-    def test_only_a_model_that_may_have_experts_is_said_to(self) -> None:
-        dense, mixture = (
-            speed_floor(sized(model=m, sequences=1)) for m in ("Qwen/Qwen3-32B-FP8", "Qwen/Qwen3-30B-A3B")
-        )
-        assert dense is not None
-        assert mixture is not None
+    @pytest.mark.parametrize(
+        ("model", "experts"),
+        [
+            ("Qwen/Qwen3-32B-FP8", False),
+            ("meta-llama/Llama-3.1-8B-Instruct", False),
+            ("google/gemma-3-27b-it", False),
+            ("Qwen/Qwen3-30B-A3B", True),
+            ("openai/gpt-oss-120b", True),
+            ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", True),  # experts in a way of their own
+        ],
+    )
+    def test_only_a_model_with_experts_is_said_to_have_them(self, model: str, experts: bool) -> None:
+        floor = speed_floor(sized(model=model, gpu="h200", sequences=1))
+        assert floor is not None
         for lang, word in (("en", "mixture-of-experts"), ("ja", "MoE")):
-            assert word not in dense.sentence(lang)
-            assert word in mixture.sentence(lang)
-        assert dense.sentence("en").endswith("A floor, not a prediction.")
+            assert (word in floor.sentence(lang)) == experts
+        assert experts or floor.sentence("en").endswith("A floor, not a prediction.")
 
     def test_none_where_nothing_runs(self) -> None:
         assert speed_floor(sized(gpu="")) is None

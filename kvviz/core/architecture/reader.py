@@ -12,9 +12,10 @@ from kvviz.core.architecture.attention import (
     listed_kinds,
 )
 from kvviz.core.architecture.defaults import SIZES, class_defaults
+from kvviz.core.architecture.entered import ENTERED_TYPE
 from kvviz.core.architecture.families import READERS, find_family
 from kvviz.core.architecture.fields import MAX_SIZE, MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
-from kvviz.core.architecture.mixture import read_mixture
+from kvviz.core.architecture.mixture import has_experts, read_mixture
 from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype, WeightBlocks
 from kvviz.core.cache import Layer, RecurrentState, letter
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
@@ -190,6 +191,7 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         kv_scheme=kv_scheme,
         weight_blocks=_weight_blocks(text, root),
         mixture=read_mixture(text, len(layers)),
+        experts=None if family == ENTERED_TYPE else has_experts(text),
         query_rank=_width(text, "q_lora_rank") or None,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
