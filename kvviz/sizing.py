@@ -22,6 +22,7 @@ from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import TYPED, Device, device
 from kvviz.engines import vllm
+from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.planning import (
@@ -37,6 +38,7 @@ from kvviz.scenario import Scenario
 from kvviz.text import Message, Text
 from kvviz.text import devices as devices_text
 from kvviz.text import engine as text
+from kvviz.text import planning as planning_text
 
 Fits = Literal["yes", "held-only", "no"]
 
@@ -269,6 +271,10 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         notes += _vllm_notes(sizing, plan, generation)
     elif plan is not None and (tp := split_of(plan)) > 1:
         notes += _copies(_kinds(ByIdentity(architecture), False), tp)
+    if isinstance(plan, SglangPlan) and budget:
+        notes += _sglang_notes(sizing, plan, budget)
+    if budget and (unknown := _not_taken_off(budget)):
+        notes.append(Note(code="not-taken-off", message=Message(text.NOT_TAKEN_OFF, {"what": Message(unknown)})))
     if plan and maximum is not None and max_tokens is not None and max_tokens > maximum:
         values = {"tokens": f"{max_tokens:,}", "maximum": f"{maximum:,}"}
         note("max-tokens-beyond-model", text.MAX_TOKENS_BEYOND_MODEL, **values)
@@ -301,6 +307,29 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
         sentence = text.MORE_THAN_RUN_GROUP if sizing.one_command else text.MORE_THAN_RUN
         note("more-than-max-num-seqs", sentence, sequences=f"{each:,}", most=f"{most:,}")
     return notes
+
+
+def _sglang_notes(sizing: Sizing, plan: SglangPlan, budget: Budget) -> list[Note]:
+    """Where SGLang runs fewer at once than it is given, though it may be told to run more."""
+    each = -(-sizing.scenario.requests // sizing.engines)
+    most = plan.running_cap(budget.pool_bytes, context_tokens=budget.longest_tokens)
+    raised = plan.running_cap(
+        budget.pool_bytes, context_tokens=budget.longest_tokens, max_running_requests=max(each, plan.dp_attention)
+    )
+    if not each > most < raised:
+        return []
+    values = {"sequences": f"{each:,}", "most": f"{most:,}"}
+    return [Note(code="more-than-max-running-requests", message=Message(text.MORE_THAN_RUNNING, values))]
+
+
+def _not_taken_off(budget: Budget) -> Text | None:
+    """What of a GPU's memory is in use while nobody knows how much of it."""
+    activations, engine = (
+        term.source.text == planning_text.NOT_KNOWN for term in (budget.activations, budget.non_torch)
+    )
+    if activations and engine:
+        return text.ACTIVATIONS_AND_ENGINE
+    return text.ACTIVATIONS if activations else text.ENGINE_MEMORY if engine else None
 
 
 def _copies(kinds: "_Kinds", tp: int) -> list[Note]:

@@ -224,6 +224,23 @@ MORE_THAN_RUN = Text(
     "1 エンジンあたりのリクエスト数は {sequences} です。vLLM がここで同時に処理するのは --max-num-seqs を"
     "上げない限り {most} 件までで、残りは待ち行列に入ります。",
 )
+MORE_THAN_RUNNING = Text(
+    "Requests for one engine: {sequences}. SGLang runs at most {most} at once here unless --max-running-requests is "
+    "raised; the others wait.",
+    "1 エンジンあたりのリクエスト数は {sequences} です。SGLang がここで同時に処理するのは --max-running-requests を"
+    "上げない限り {most} 件までで、残りは待ち行列に入ります。",
+)
+NOT_TAKEN_OFF = Text(
+    "{what} not known and not taken off, so fewer may fit: measure and enter it (under More settings on the page, "
+    "--activations-gib and --non-torch-gib on the command line).",
+    "{what}は不明なため差し引いていません。実際に収まるのはこれより少ない可能性があります。実測値を入力してください"
+    "（ページでは詳細設定、コマンドラインでは --activations-gib と --non-torch-gib）。",
+)
+ACTIVATIONS_AND_ENGINE = Text(
+    "Activations and the engine's own memory are", "アクティベーションとエンジン自体の使用メモリ"
+)
+ACTIVATIONS = Text("The memory of activations is", "アクティベーションのメモリ")
+ENGINE_MEMORY = Text("The engine's own memory is", "エンジン自体の使用メモリ")
 WEIGHTS_DO_NOT_FIT = Text(
     "The weights alone do not fit: {weights} a GPU, and the engine may use {requested}.",
     "重みだけで収まりません。GPU あたり {weights} に対し、エンジンが使えるのは {requested} です。",

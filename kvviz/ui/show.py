@@ -36,7 +36,16 @@ from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
 MOST_SPLITS = 8
-GRAVE = frozenset({"context-beyond-model", "revision-differs", "more-than-max-num-seqs", "slots-limit"})
+GRAVE = frozenset(
+    {
+        "context-beyond-model",
+        "revision-differs",
+        "more-than-max-num-seqs",
+        "more-than-max-running-requests",
+        "slots-limit",
+        "not-taken-off",
+    }
+)
 """Notes that stand right under the sentence, because it would mislead without them."""
 ELSEWHERE = frozenset({"max-tokens-beyond-model", "startup-fails", "weights-do-not-fit", "no-room-for-cache"})
 """Notes on numbers that the page does not show, or that its sentence says already."""
