@@ -57,6 +57,7 @@ def launch(sizing: Sizing) -> Launch | None:
                 model=model,
                 context_tokens=longest,
                 memory_fraction=scenario.memory_fraction,
+                max_running_requests=requests if _has(sizing, "more-than-max-running-requests") else None,
                 default_page=sglang.default_page_tokens(sizing.architecture, _generation(sizing)),
             )
             return Launch(command=shlex.join(words), notes=_first_notes(sizing))
@@ -120,11 +121,11 @@ def vllm_command(sizing: Sizing) -> str:
     return shlex.join(arguments)
 
 
-def _generation(sizing: Sizing) -> str:
 def _has(sizing: Sizing, code: str) -> bool:
     return any(note.code == code for note in sizing.notes)
 
 
+def _generation(sizing: Sizing) -> str:
     return generation_of(sizing.budget.device if sizing.budget else None)
 
 
@@ -151,7 +152,6 @@ def _first_notes(sizing: Sizing, *, config: bool = True) -> tuple[Message, ...]:
     return tuple(notes)
 
 
-def _vllm_notes(sizing: Sizing) -> tuple[Message, ...]:
 def _llama_cpp_notes(sizing: Sizing) -> tuple[Message, ...]:
     """It allocates all slots at start: too many are not found out later, request by request."""
     notes = []
@@ -166,6 +166,7 @@ def _llama_cpp_notes(sizing: Sizing) -> tuple[Message, ...]:
     return tuple(notes)
 
 
+def _vllm_notes(sizing: Sizing) -> tuple[Message, ...]:
     """What is to be known."""
     scenario, budget = sizing.scenario, sizing.budget
     notes: list[Message] = []
