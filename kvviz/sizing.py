@@ -92,8 +92,6 @@ class Sizing:
     notes: tuple[Note, ...]
 
     @property
-    def lacking_bytes(self) -> int | None:
-    @property
     def one_command(self) -> bool:
         """Whether the engines side by side are data-parallel ranks of one start, which share out the experts (vLLM)."""
         return self.engines > 1 and self.scenario.attention_dp == "on" and isinstance(self.plan, VllmPlan)
@@ -109,6 +107,8 @@ class Sizing:
         most = most_requests(self.plan) if self.plan else None
         return most is not None and self.max_sequences_counted == self.engines * most
 
+    @property
+    def lacking_bytes(self) -> int | None:
         """All that one GPU lacks for the counted need, whatever the weights leave over; negative: to spare."""
         if self.budget is None or self.short_bytes is None:
             return None
@@ -211,13 +211,13 @@ def usable_kv_dtypes(sizing: Sizing) -> tuple[str, ...]:
     return ("auto", *usable_dtypes(sizing.architecture, sizing.scenario))
 
 
-_FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
-"""Weight types that nobody takes for the cache's."""
 def _of_one(scenario: Scenario, engines: int, plan: Plan | None) -> int:
     each, most = -(-scenario.requests // engines), most_requests(plan) if plan else None
     return each if most is None else min(each, most)
 
 
+_FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
+"""Weight types that nobody takes for the cache's."""
 
 
 @lru_cache(maxsize=1024)
@@ -248,14 +248,14 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         note("startup-fails", text.STARTUP_FAILS, length=f"{budget.longest_tokens:,}", need=need, pool=pool)
     if gpu and gpu.memory_basis == "nominal" and gpu.memory_source != TYPED:
         note("gpu-nominal", devices_text.NOMINAL)
-    maximum = architecture.max_context_tokens
-    if maximum is not None and tokens > maximum:
     most = most_requests(plan) if plan else None
     if most is not None and scenario.requests > sizing.engines * most:
         values = {"most": format_count(most), "requests": format_count(scenario.requests)}
         together = text.SLOTS_LIMIT if sizing.engines == 1 else text.SLOTS_LIMIT_ENGINES
         fit = format_count(sizing.engines * most)
         note("slots-limit", together, engines=sizing.engines, fit=fit, **values)
+    maximum = architecture.max_context_tokens
+    if maximum is not None and tokens > maximum:
         note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
     if isinstance(plan, VllmPlan) and architecture.dtype == "bf16":
         runs_in = vllm.runs_in(architecture, generation)
