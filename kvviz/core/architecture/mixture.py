@@ -17,7 +17,7 @@ _OTHERWISE = (
     "expert_layer_period",
 )
 """Fields of models whose experts lie or are shaped in ways of their own."""
-_NAME: Final = re.compile(r"(?:^|_)n(?:um)?_(?:\w+_)?experts$")
+_NAME: Final = re.compile(r"(?:^|_)n(?:um)?_(?:(?!shared)\w+_)?experts$")
 """How all of them call a number of experts."""
 _GATED = 3
 """Matrices of an expert: gate, up and down."""
