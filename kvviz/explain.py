@@ -76,7 +76,7 @@ def three_numbers(sizing: Sizing) -> tuple[tuple[Text, int, Message], ...]:
             _blocks_of(plan, sizing.tokens, values) if isinstance(plan, VllmPlan) else Message(_WHY[type(plan)], values)
         )
         rows.append((text.RESERVATION, sizing.request_bytes, why))
-        rows.append((text.HELD, sizing.held_bytes, Message(text.HELD_WHY, values)))
+        rows.append((text.HELD, sizing.held_bytes, Message(_HELD.get(type(plan), text.HELD_WHY), values)))
     if sizing.budget is not None:
         why = Message(text.POOL_ROOM_WHY, values)
         if isinstance(plan, VllmPlan):
@@ -103,6 +103,14 @@ _WHY: Final[Mapping[type, Text]] = {
 }
 
 
+_HELD: Final[Mapping[type, Text]] = {
+    VllmPlan: text.HELD_BLOCKS,
+    SglangPlan: text.HELD_PAGES,
+    TensorRtLlmPlan: text.HELD_BLOCKS,
+}
+"""Engines whose requests hold whole pieces; elsewhere tokens count one by one."""
+
+
 def differences(sizing: Sizing) -> tuple[Message, ...]:
     """Why the reservation is not the content, as far as this model and setting go."""
     plan = sizing.plan
@@ -110,7 +118,7 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
         return ()
     if not isinstance(plan, VllmPlan):
         if (tp := split_of(plan)) > 1:
-            return (_split({cache for layer in sizing.architecture.layers for cache in layer}, tp),)
+            return _split({cache for layer in sizing.architecture.layers for cache in layer}, tp)
         return ()
     caches = set(vllm.stored_caches(sizing.architecture))
     kinds = {type(cache) for cache in caches}
@@ -123,23 +131,27 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
     if RecurrentState in kinds and len(kinds) > 1:  # alone, states are kept once and share pages with nothing
         reasons.append(Message(text.DIFFER_STATE, {"block_tokens": f"{plan.block_tokens:,}"}))
     if plan.tp > 1:
-        reasons.append(_split(caches, plan.tp))
+        reasons += _split(caches, plan.tp, plan.dcp)
     return tuple(reasons) or (Message(text.DIFFER_EXACT),)
 
 
-def _split(caches: set[LayerCache], tp: int) -> Message:
-    """What ``tp`` GPUs share out among them, and whether they copy anything."""
+def _split(caches: set[LayerCache], tp: int, dcp: int = 1) -> tuple[Message, ...]:
+    """What ``tp`` GPUs share out among them, ``dcp`` of them the tokens, and whether they copy anything."""
+    tokens = (Message(text.DIFFER_TOKENS, {"dcp": dcp}),) if dcp > 1 else ()
     heads = {
         c.kv_heads for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention)
     }
     shared_out = max(heads, default=1) > 1
     states = any(isinstance(c, RecurrentState) for c in caches)
-    copied = min(heads, default=tp) < tp or any(isinstance(c, LatentAttention | IndexerKeys) for c in caches)
+    whole = any(isinstance(c, LatentAttention | IndexerKeys) for c in caches)
+    copies = max(tp // dcp if whole else 1, tp // min(heads, default=tp) // dcp)
     if not shared_out and not states:
-        return Message(text.DIFFER_COPIED, {"tp": tp})
+        if dcp == 1:
+            return (Message(text.DIFFER_COPIED, {"tp": tp}),)
+        return (*tokens, Message(text.DIFFER_COPIES, {"tp": tp, "copies": copies})) if copies > 1 else tokens
     both = text.SHARE_BOTH if states else text.SHARE_HEADS
     what = both if shared_out else text.SHARE_STATES
-    return Message(text.DIFFER_SPLIT_SOME if copied else text.DIFFER_SPLIT, {"tp": tp, "what": what})
+    return (Message(text.DIFFER_SPLIT_SOME if copies > 1 else text.DIFFER_SPLIT, {"tp": tp, "what": what}), *tokens)
 
 
 def _working(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> tuple[Message, str, int | None]:

@@ -27,6 +27,7 @@ from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.planning import (
     Plan,
+    engine_name,
     generation_of,
     most_requests,
     planned,
@@ -245,9 +246,11 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
             note("no-room-for-cache", text.NO_ROOM, need=need, requested=requested)
     if plan and budget and budget.pool_bytes and not sizing.starts:
         need, pool = format_bytes(plan.request_bytes(budget.longest_tokens)), format_bytes(budget.pool_bytes)
-        note("startup-fails", text.STARTUP_FAILS, length=f"{budget.longest_tokens:,}", need=need, pool=pool)
+        sentence = text.STARTUP_FAILS if isinstance(plan, VllmPlan) else text.STARTUP_FAILS_ELSEWHERE
+        values = {"engine": engine_name(scenario), "length": f"{budget.longest_tokens:,}", "need": need, "pool": pool}
+        note("startup-fails", sentence, **values)
     if gpu and gpu.memory_basis == "nominal" and gpu.memory_source != TYPED:
-        note("gpu-nominal", devices_text.NOMINAL)
+        note("gpu-nominal", devices_text.NOMINAL_SLICE if gpu.kind == "mig" else devices_text.NOMINAL)
     most = most_requests(plan) if plan else None
     if most is not None and scenario.requests > sizing.engines * most:
         values = {"most": format_count(most), "requests": format_count(scenario.requests)}
@@ -256,7 +259,8 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         note("slots-limit", together, engines=sizing.engines, fit=fit, **values)
     maximum = architecture.max_context_tokens
     if maximum is not None and tokens > maximum:
-        note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
+        sentence = text.BEYOND_MODEL if scenario.engine == "vllm" else text.BEYOND_MODEL_ELSEWHERE
+        note("context-beyond-model", sentence, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
     if isinstance(plan, VllmPlan) and architecture.dtype == "bf16":
         runs_in = vllm.runs_in(architecture, generation)
         if runs_in != "bf16":
@@ -291,7 +295,7 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
     if scenario.weight_dtype == "auto" and vllm.needs_expert_parallel(sizing.architecture, tp, generation):
         note("expert-parallel", text.EXPERT_PARALLEL, tp=tp)
     kinds = _kinds(ByIdentity(sizing.architecture), True)
-    notes += _copies(kinds, tp)
+    notes += _copies(kinds, tp, plan.dcp)
     if kinds.windows and plan.request_blocks(tokens) > plan.held_blocks(tokens):
         note(
             "windows-reserve",
@@ -336,11 +340,13 @@ def _copies(kinds: "_Kinds", tp: int) -> list[Note]:
     """What tensor parallelism does not divide."""
     notes = []
     heads = kinds.fewest_heads
-    if heads and tp > heads:
-        values = {"tp": tp, "heads": heads, "copies": tp // heads}
+    if heads and (copies := tp // heads // dcp) > 1:
+        values = {"tp": tp, "heads": heads, "copies": copies}
         notes.append(Note(code="kv-heads-copied", message=Message(text.HEADS_COPIED, values)))
-    if tp > 1 and kinds.latent:
-        notes.append(Note(code="latent-copied", message=Message(text.LATENT_COPIED, {"tp": tp})))
+    if kinds.latent and (copies := tp // dcp) > 1:
+        said = text.LATENT_COPIED if dcp == 1 else text.LATENT_COPIED_DCP
+        values = {"tp": tp, "dcp": dcp, "copies": copies}
+        notes.append(Note(code="latent-copied", message=Message(said, values)))
     return notes
 
 

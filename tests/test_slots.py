@@ -6,7 +6,7 @@ from kvviz import cli
 from kvviz.charts.growth import growth, growth_alt
 from kvviz.charts.ledger import ledger_alt, ledger_rows
 from kvviz.engines.llama_cpp import MAX_SLOTS
-from kvviz.explain import workings
+from kvviz.explain import three_numbers, workings
 from kvviz.launch import launch
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
@@ -61,6 +61,32 @@ def test_where_the_slots_decide(changes: dict[str, int], fit: int, limited: bool
     asked = growth(sizing).asked
     assert (asked.fit_tokens == 0) is limited
     assert ("300 requests: do not fit" in growth_alt(sizing, "en")) is (limited and sizing.scenario.requests == 300)
+
+
+@pytest.mark.parametrize("headroom", [0, 0.1])
+@pytest.mark.parametrize("engine", ["llama.cpp", "sglang", "tensorrt-llm", "transformers"])
+def test_a_pool_of_bytes_has_no_blocks(engine: str, headroom: float) -> None:
+    sizing = sized(kv_dtype="auto", sequences=1, engine=engine, headroom=headroom)
+    assert sizing.budget is not None
+    assert sizing.budget.unit_bytes == 1
+    assert not [row for row in ledger_rows(sizing, "en") if "block" in str(row)]
+    assert not [row for row in ledger_rows(sizing, "ja") if "ブロック" in str(row)]
+    held = {title("en"): why("en") for title, _, why in three_numbers(sizing)}["Held"]
+    pieces = {"sglang": "in whole pages.", "tensorrt-llm": "in whole blocks."}
+    assert held.endswith(pieces.get(engine, "while it decodes."))
+
+
+@pytest.mark.parametrize("engine", ["llama.cpp", "sglang", "tensorrt-llm", "transformers"])
+@pytest.mark.parametrize("tokens", [32_768, 10_000_000])
+def test_notes_on_vllm_are_vllms(engine: str, tokens: int) -> None:
+    sizing = sized(model="CohereForAI/aya-23-8B", engine=engine, kv_dtype="auto", input=tokens)
+    assert "context-beyond-model" in codes(sizing)
+    found = launch(sizing)
+    assert found is not None
+    for lang in LANGUAGES:
+        assert not [note for note in (*sizing.notes,) if "vLLM" in note.message(lang)]
+        assert not [note for note in found.notes if "vLLM" in note(lang)]
+    assert any("vLLM" in n.message("en") for n in sized(engine="vllm", kv_dtype="auto", input=10**5).notes)
 
 
 def test_the_limit_stands_beside_the_answer() -> None:

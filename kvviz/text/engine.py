@@ -139,7 +139,10 @@ ROW_DOES_NOT_DIVIDE = Text(
     "{dtype} quantises {values} values together, and this model has rows of {row}: choose another type.",
     "{dtype} は {values} 個の値をまとめて量子化しますが、このモデルの行は {row} 個です。ほかの型を選んでください。",
 )
-UNKNOWN_GPU = Text("Unknown GPU {gpu}: use one of {ids}.", "GPU {gpu} は不明です。{ids} から選んでください。")
+UNKNOWN_GPU = Text(
+    "Unknown GPU {gpu}: use an id such as h100-80gb, or own-48gib for any GPU with that much memory.",
+    "GPU {gpu} は登録されていません。h100-80gb などの ID か、メモリ容量による own-48gib の形で指定してください。",
+)
 
 # Where the terms of the budget come from
 STATES_APART = Text(
@@ -189,6 +192,15 @@ BEYOND_MODEL = Text(
     "to ignore the limit, and quality is not known there.",
     "{tokens} トークンは、このモデルの最大長 {maximum} を超えています。上限を無視する指定をしない限り "
     "vLLM は受け付けず、品質も保証されません。",
+)
+BEYOND_MODEL_ELSEWHERE = Text(
+    "{tokens} tokens are beyond this model's own maximum of {maximum}: quality is not known there.",
+    "{tokens} トークンは、このモデルの最大長 {maximum} を超えています。品質は保証されません。",
+)
+STARTUP_FAILS_ELSEWHERE = Text(
+    "{engine} would not start: one request of {length} tokens needs {need}, and {pool} is left for the cache.",
+    "{engine} は起動できません。{length} トークンの 1 リクエストに {need} が必要ですが、"
+    "キャッシュに残るのは {pool} です。",
 )
 STARTUP_FAILS = Text(
     "vLLM would stop at start-up: one request at the max model length of {length} needs {need}, and the pool of {pool} "
@@ -284,6 +296,12 @@ HEADS_COPIED = Text(
 LATENT_COPIED = Text(
     "Tensor parallel does not split a latent cache: every one of the {tp} GPUs keeps all of it.",
     "潜在ベクトルのキャッシュはテンソル並列では分割されず、{tp} GPU すべてが全体を保持します。",
+)
+LATENT_COPIED_DCP = Text(
+    "Tensor parallel does not split a latent cache; decode context parallel {dcp} shares out its tokens, so that {tp} "
+    "GPUs keep it {copies} times.",
+    "潜在ベクトルのキャッシュはテンソル並列では分割されません。デコードコンテキスト並列 {dcp} でトークンを分けるため、"
+    "{tp} GPU に {copies} 重に置かれます。",
 )
 WINDOWS_RESERVE = Text(
     "Windows are counted with {in_flight} tokens in flight: {counted} a request at admission, {held} while it decodes.",
