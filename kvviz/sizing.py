@@ -336,8 +336,8 @@ def _not_taken_off(budget: Budget) -> Text | None:
     return text.ACTIVATIONS if activations else text.ENGINE_MEMORY if engine else None
 
 
-def _copies(kinds: "_Kinds", tp: int) -> list[Note]:
-    """What tensor parallelism does not divide."""
+def _copies(kinds: "_Kinds", tp: int, dcp: int = 1) -> list[Note]:
+    """What tensor parallelism does not divide; ``dcp`` GPUs share out the tokens instead of each keeping a copy."""
     notes = []
     heads = kinds.fewest_heads
     if heads and (copies := tp // heads // dcp) > 1:
