@@ -146,10 +146,18 @@ def test_somebody_elses_number_is_explained_and_travels(lang: Lang) -> None:
     assert "FP32" in said
     assert "MHA" in said
     assert "10 GiB (10.7 GB)" in said
+    assert text.READ(lang, amount="20–40 GB" if lang == "en" else "20～40 GB", per="") in said
     assert shown(open_review(**to_query(llama), claim="20–40 GB", lang=lang)) == said
     app.text_input(key="claim").input("???").run()
     assert "40 GB" in app.error[0].value
     assert app.text_input(key="claim").value == "???"
+    for refused in ("-5 GB", "1e400 GB", "<script>alert(1)</script>", "9" * 26 + " TB"):
+        app.text_input(key="claim").input(refused).run()
+        assert len(app.error) == 1
+        assert text.READ(lang, amount="", per="") not in shown(app)
+    app.text_input(key="claim").input("9000 MB in total").run()
+    assert f"9000 MB{text.PER['load'](lang)}" in shown(app)
+    assert "e+" not in shown(app)
     app.text_input(key="claim").input("3.3 GiB per request").run()
     assert "3.3 GiB" in "\n".join(i.value for i in app.info)
 
