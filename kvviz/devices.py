@@ -106,11 +106,10 @@ def own(written: str) -> str | None:
 
 
 def device(device_id: str) -> Device:
-    """The GPU with this id; a ScenarioError that lists the offered ones where there is none."""
+    """The GPU with this id; a ScenarioError where there is none."""
     found = _by_id().get(device_id) or _own(device_id)
     if found is None:
-        ids = ", ".join(d.id for d in devices())
-        raise ScenarioError(Message(engine_text.UNKNOWN_GPU, {"gpu": repr(device_id), "ids": ids}), field="gpu")
+        raise ScenarioError(Message(engine_text.UNKNOWN_GPU, {"gpu": repr(device_id)}), field="gpu")
     return found
 
 
@@ -174,6 +173,15 @@ def _numbered(number: str) -> tuple[Device, ...]:
     inside = re.compile(rf"[a-z]*{re.escape(number)}[a-z]*")
     long = number.isdecimal() and int(number) >= _SHORTEST_NUMBER
     return tuple(d for d in words if d.kind != "mig" and any(map(inside.fullmatch, words[d]))) if long else ()
+
+
+def memory_note(gpu: Device) -> Message:
+    """How the memory is known."""
+    if gpu.memory_basis == "measured":
+        return Message(text.MEMORY_REPORTED)
+    if gpu.memory_source == TYPED:
+        return Message(text.MEMORY_TYPED)
+    return Message(text.MEMORY_OF_SLICE if gpu.kind == "mig" else text.MEMORY_NOMINAL)
 
 
 def hidden_bytes(gpu: Device) -> Estimate:

@@ -18,7 +18,7 @@ from kvviz.core.architecture import Fact, Note
 from kvviz.core.cache import letter
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB, format_bytes, format_count
-from kvviz.devices import device
+from kvviz.devices import TYPED, Device, device, memory_note
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.planning import step_tokens, version_of
@@ -300,7 +300,7 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     seen = format_bytes(budget.device_bytes - budget.hidden.value_bytes)
     outside = {"total": seen, "fraction": f"{budget.memory_fraction or 1:g}"}
     listed: list[tuple[str, int, str, str]] = [
-        (text.DEVICE(lang), budget.device_bytes, "exact", budget.device.memory_source),
+        (text.DEVICE(lang), budget.device_bytes, *_memory(budget.device, lang)),
         (parts.HIDDEN(lang), budget.hidden.value_bytes, budget.hidden.basis, budget.hidden.source(lang)),
         (parts.OUTSIDE(lang), budget.outside_bytes, "exact", parts.OUTSIDE_SOURCE(lang, **outside)),
         *((label(lang), term.value_bytes, term.basis, term.source(lang)) for label, term in terms),
@@ -320,6 +320,13 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     ]
     headings = (parts.PART, why.COLUMN_SIZE, why.COLUMN_BYTES, parts.BASIS_HEADING, parts.SOURCE)
     return _table([heading(lang) for heading in headings], rows, numbers=2, at=1)
+
+
+def _memory(gpu: Device, lang: Lang) -> tuple[str, str]:
+    """Basis and source of a GPU's memory."""
+    if gpu.memory_source == TYPED:
+        return "exact", memory_note(gpu)(lang)
+    return "measured" if gpu.memory_basis == "measured" else "assumed", gpu.memory_source
 
 
 def _notes(sizing: Sizing, lang: Lang) -> Iterator[str]:

@@ -6,7 +6,19 @@ from hypothesis import strategies as st
 
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
-from kvviz.devices import common, device, devices, every_device, hidden_bytes, meant, named, own, search, usable_bytes
+from kvviz.devices import (
+    common,
+    device,
+    devices,
+    every_device,
+    hidden_bytes,
+    meant,
+    memory_note,
+    named,
+    own,
+    search,
+    usable_bytes,
+)
 from kvviz.scenario import Scenario
 
 REPORTED_MIB = {
@@ -56,10 +68,17 @@ def test_the_default_comes_first() -> None:
 
 
 @pytest.mark.parametrize("unknown", ["", "H100", "rtx-9090", "<script>"])
-def test_an_unknown_gpu_lists_the_known_ones(unknown: str) -> None:
-    with pytest.raises(ScenarioError, match=r"h100-80gb.*mi300x") as caught:
+def test_an_unknown_gpu_has_one_short_sentence(unknown: str) -> None:
+    with pytest.raises(ScenarioError, match=r"h100-80gb.*own-48gib") as caught:
         device(unknown)
     assert caught.value.field == "gpu"
+    assert len(str(caught.value)) < 120
+
+
+def test_only_what_a_driver_reported_is_said_to_be() -> None:
+    said = {memory_note(gpu)("en"): gpu.memory_basis for gpu in (*every_device(), device("own-48gib"))}
+    assert len(said) == 4
+    assert [how for how, basis in said.items() if basis == "measured"] == ["as the driver reports it"]
 
 
 MORE_REPORTED_MIB = {

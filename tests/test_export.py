@@ -254,6 +254,22 @@ def test_markdown_marks_estimates() -> None:
     assert marks[f"auto: {weights} per GPU"] == f"default, {parts.BASIS['assumed']('en')}"
 
 
+@pytest.mark.parametrize(
+    ("gpu", "basis", "source"),
+    [
+        ("h100-80gb", "measured", "nvidia-smi, public reports"),
+        ("rtx-3090", "assumed", "published figures"),
+        ("own-48gib", "exact", "as you gave it"),
+        ("a100-40gb-mig-1g.5gb", "assumed", "1 of the 8 memory slices"),
+    ],
+)
+def test_markdown_says_how_a_gpus_memory_is_known(gpu: str, basis: str, source: str) -> None:
+    rows = rows_of(markdown_summary(sized(Scenario(gpu=gpu)), "", "en"))
+    [(_, _, _, said, where)] = [row for row in rows if row[0] == text.DEVICE("en")]
+    assert said == parts.BASIS[basis]("en")
+    assert source in where
+
+
 def test_settings_that_count_for_nothing_are_left_out() -> None:
     of_users = markdown_summary(sized(Scenario(users=200)), "", "en")
     assert "Requests at peak" not in of_users
