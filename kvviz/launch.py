@@ -140,7 +140,7 @@ def _first_notes(sizing: Sizing, *, config: bool = True) -> tuple[Message, ...]:
     elif scenario.weight_dtype != "auto":
         notes.append(Message(text.OTHER_WEIGHTS, {"dtype": scenario.weight_dtype}))
     if sizing.one_command and plan is not None:
-        values = {"groups": format_count(sizing.engines), "gpus": format_count(scenario.gpus)}
+        values: dict[str, object] = {"groups": format_count(sizing.engines), "gpus": format_count(scenario.gpus)}
         notes.append(Message(text.ONE_COMMAND, values))
     elif sizing.engines > 1 and plan is not None:
         amd = budget is not None and budget.device.maker == "amd"
