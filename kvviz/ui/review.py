@@ -9,6 +9,7 @@ import streamlit as st
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.dispute import Assumption, Badge, Change, Dispute, Step, assumptions, bytes_of, label, pool_of, written
+from kvviz.export import not_modelled
 from kvviz.mistakes import (
     Amount,
     Claim,
@@ -131,10 +132,10 @@ def _said(value: str | Message, lang: Lang) -> str:
     return value(lang) if isinstance(value, Message) else value
 
 
-def not_modelled(lang: Lang) -> None:
+def left_out(scenario: Scenario, lang: Lang) -> None:
     """What the numbers leave out."""
     st.markdown(f"**{exported.NOT_MODELLED(lang)}**")
-    st.caption("\n".join(f"- {line(lang)}" for line in exported.NOT_MODELLED_LINES))
+    st.caption("\n".join(f"- {line(lang)}" for line in not_modelled(scenario)))
 
 
 # --- two scenarios in dispute ----------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ def test_a_link_opens_the_answer_and_what_it_rests_on(lang: Lang) -> None:
     assert verdict(sized(scenario), lang).head in said
     assert text.ASSUMPTIONS(lang) in said
     assert export.NOT_MODELLED_LINES[0](lang) in said
+    assert export.NOT_MODELLED_OF["vllm"](lang) in said
     rests_on = app.table[0].value
     badges = " ".join(map(str, rests_on.to_numpy().ravel()))
     for badge in ("changed", "default", "estimate"):
