@@ -268,6 +268,10 @@ LINK_HELP = Text(
 )
 LINK_CONFIG = Text("The link contains the config you pasted.", "リンクには貼り付けた config が含まれます。")
 LINK_REJECTED = Text("Some of the link could not be used.", "リンクの一部は使えませんでした。")
+NOT_OF_THE_LINK = Text(
+    "What follows is not what the link was about: it starts anew, with {model} and these settings.",
+    "以下はリンクの内容ではありません。{model} と現在の設定で新しく始めています。",
+)
 USED_INSTEAD = Text("{value} is used until then.", "修正されるまでは {value} を使います。")
 FOOTER = Text(
     "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",

@@ -85,6 +85,8 @@ def begin() -> None:
     scenario = _with_model(scenario, choice) if models.known(choice) else _stand_in(scenario, choice)
     st.session_state["rejected"] = messages
     st.session_state["opened"] = scenario
+    if refused and not together:
+        messages.append(Message(text.NOT_OF_THE_LINK, {"model": scenario.model}))
     linked = st.query_params.get("lang")
     preferred = (st.context.locale or "en")[:2]
     fallback = preferred if preferred in LANGUAGES else LANGUAGES[0]

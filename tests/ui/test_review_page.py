@@ -12,6 +12,7 @@ from kvviz.scenario import Scenario, to_query
 from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang, export
 from kvviz.text import dispute as text
+from kvviz.text import sizing as labels
 from kvviz.verdict import verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,6 +132,19 @@ def test_a_model_that_nobody_can_read_is_told() -> None:
 def test_what_cannot_be_used_is_told() -> None:
     app = open_review(set="nonsense", lang="en")
     assert "could not be used" in app.warning[0].value
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_cut_link_says_what_is_lost_and_that_the_answer_is_another(lang: Lang) -> None:
+    whole = pack_scenarios((A.with_changes(gpu="h200"), B))
+    for packed in (whole[:-1], whole[: len(whole) // 2], whole[:2]):
+        (told,) = (w.value for w in open_review(set=packed, lang=lang).warning)
+        assert ("are lost" if lang == "en" else "失われました") in told
+        assert labels.NOT_OF_THE_LINK(lang, model=Scenario().model) in told.replace("\\", "")
+    assert not open_review(set=whole, lang=lang).warning
+
+
+def test_what_of_a_dispute_cannot_be_run_is_told() -> None:
     app = open_dispute(A, B.with_changes(gpus=3), lang="en")
     assert app.error
     app = open_dispute(A.with_changes(gpus=3), B, lang="en")
