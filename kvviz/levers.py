@@ -348,8 +348,9 @@ def _more_gpus(bench: _Bench) -> Iterator[Lever]:
     if best is None:
         return
     values = {"gpus": format_count(best.scenario.gpus), "engines": format_count(best.engines)}
-    label = Message(text.GPUS if best.engines == 1 else text.GPUS_ENGINES, values)
-    cost = Message(text.GPUS_COST if best.engines == 1 else text.GPUS_ENGINES_COST, {"more": best.scenario.gpus - now})
+    one_start = best.engines == 1 or best.one_command
+    label = Message(text.GPUS if one_start else text.GPUS_ENGINES, values)
+    cost = Message(text.GPUS_COST if one_start else text.GPUS_ENGINES_COST, {"more": best.scenario.gpus - now})
     yield from bench.lever("gpus", best, label, cost)
 
 

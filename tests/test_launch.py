@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kvviz.catalogue import load
 from kvviz.core.errors import KvvizError
 from kvviz.launch import PLACEHOLDER, Launch, launch, vllm_command
+from kvviz.levers import levers
 from kvviz.links import pack_config
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
@@ -193,6 +194,10 @@ def test_attention_data_parallel_is_one_start(changes: dict[str, object], flags:
     assert groups in verdict(sizing, "en").rest
     many = sized(model="deepseek-ai/DeepSeek-R1", gpu="h200", gpus=8, attention_dp="on", sequences=20_000, **changes)
     assert any("data-parallel group" in note.message("en") for note in many.notes)
+    weights = resolve(many.scenario).weights
+    more = [lever for lever in levers(many, weigh=lambda _: weights) if lever.code == "gpus"]
+    assert more
+    assert not [lever for lever in more if "engines" in lever.label("en") or "engines" in lever.cost("en")]
     for lang in LANGUAGES:
         said = [verdict(many, lang).rest, *(note.message(lang) for note in many.notes)]
         assert not any("engines of" in one or "one engine" in one or "エンジン 8 個" in one for one in said)
