@@ -75,6 +75,8 @@ _BATCHED_TOKENS: Final = 2_048
 """What vLLM itself takes on smaller GPUs."""
 _MEMORY_FRACTION: Final = 0.95
 _WEIGHT_DTYPES: Final = ("fp8", "int4")
+_GGUF_DTYPES: Final = ("q8_0", "q4_k_m")
+"""What files for llama.cpp come in."""
 _SAME_WEIGHTS: Final = 50
 """Weights that shrink by less than one part in this many were of the type already: published scales differ a little."""
 _NOTABLY_MORE: Final = 1.05
@@ -311,7 +313,7 @@ def _weight_dtypes(bench: _Bench) -> Iterator[Lever]:
     asked = bench.asked
     if asked.budget is None or bench.scenario.weights_gib is not None:
         return
-    for name in _WEIGHT_DTYPES:
+    for name in _GGUF_DTYPES if bench.scenario.engine == "llama.cpp" else _WEIGHT_DTYPES:
         answer = bench.changed(weight_dtype=name)
         if answer is None or answer.budget is None:
             continue

@@ -31,10 +31,13 @@ DEFAULT_GENERATION: Final = "hopper"
 _NAMES: Final = {
     "vllm": ("vLLM", vllm.VERSION),
     "sglang": ("SGLang", sglang.VERSION),
-    "tensorrt-llm": ("TensorRT-LLM", tensorrt_llm.VERSION[:9]),
+    "tensorrt-llm": ("TensorRT-LLM", tensorrt_llm.VERSION),
     "llama.cpp": ("llama.cpp", llama_cpp.VERSION),
     "transformers": ("Transformers", transformers.VERSION),
 }
+_AT_A_COMMIT: Final = frozenset({"tensorrt-llm", "llama.cpp"})
+"""Engines whose rules were read at a commit rather than a release."""
+_COMMIT_CHARACTERS: Final = 7
 _NOT_ON_APPLE: Final = frozenset({"vllm", "sglang", "tensorrt-llm"})
 _OLDER: Final = {"v0": "V0", "expanded-mla": "< b5300"}
 _FALLBACKS: Final = {"bf16": text.DTYPE_NO_BF16, "fp16": text.DTYPE_NO_FP16, "fp32": text.DTYPE_FROM_FP32}
@@ -60,13 +63,16 @@ class Planned:
 
 
 def engine_name(scenario: Scenario) -> str:
-    """The engine as people speak of it, with the version whose rules are used."""
+    """The engine as people speak of it, with the release whose rules are used; a commit is none to speak of."""
+    if scenario.engine in _AT_A_COMMIT and scenario.engine_version == "auto":
+        return _NAMES[scenario.engine][0]
     return name_of(scenario.engine, scenario.engine_version)
 
 
 def name_of(engine: str, version: str = "auto") -> str:
-    """``vLLM 0.33``, ``vLLM V0``."""
+    """With the version whatever it is, where it matters: ``vLLM 0.33``, ``vLLM V0``, ``llama.cpp 0c1e570``."""
     name, newest = _NAMES[engine]
+    newest = newest[:_COMMIT_CHARACTERS] if engine in _AT_A_COMMIT else newest
     return f"{name} {newest if version == 'auto' else _OLDER.get(version, version)}"
 
 

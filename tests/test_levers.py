@@ -16,7 +16,7 @@ from kvviz.engines.vllm_kernels import has_kernel
 from kvviz.estimate import Estimate
 from kvviz.levers import CHEAPEST_FIRST, MOST_FIXES, Lever, fixes, levers, speed_floor
 from kvviz.resolve import resolve
-from kvviz.scenario import Scenario
+from kvviz.scenario import ENGINES, Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
 from kvviz.text import LANGUAGES
 from tests.engines import models as m
@@ -540,3 +540,12 @@ def test_all_levers_of_a_scenario_take_milliseconds() -> None:
         fixes(asked, levers(asked, weigh=weigh))
         times.append(time.perf_counter() - start)
     assert min(times) < 0.010
+
+
+def test_weights_are_offered_in_the_types_of_the_engines_files() -> None:
+    asked = {"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "rtx-4090", "sequences": 30}
+    said = {engine: [lever.label("en") for lever in of("weight-dtype", engine=engine, **asked)] for engine in ENGINES}
+    assert said["llama.cpp"] == ["Q8_0 weights", "Q4_K_M weights"]
+    assert said["vllm"] == ["FP8 weights", "INT4 weights"]
+    for engine in ENGINES:
+        assert engine == "llama.cpp" or not any("Q" in label for label in said[engine])
