@@ -255,5 +255,5 @@ def screenshot(page: Page, name: str, *, whole: bool = False) -> Path:
 def go_to(page: Page, group: str, name: str) -> None:
     """Open another page by the menu at the top."""
     page.get_by_test_id("stTopNavSection").filter(has_text=group).click()
-    page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name).click()
     settled(page)
