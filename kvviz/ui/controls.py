@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kvviz import catalogue
 from kvviz.core.units import format_count
-from kvviz.devices import every_device
+from kvviz.devices import every_device, meant
 from kvviz.planning import name_of
 from kvviz.scenario import (
     CHOICES,
@@ -54,6 +54,8 @@ _MORE: Final[Mapping[str, Text]] = {
     "non_torch_gib": text.MEASURED_HELP,
 }
 """The folded settings, two a row, each explained."""
+_MOST_HITS: Final = 8
+"""GPUs that are offered where what was typed may mean several."""
 _TP_OPTIONS: Final = ("auto", "1", "2", "4", "8", "16", "32")
 
 
@@ -104,6 +106,9 @@ def seven(answered: Answer, lang: Lang) -> None:
     with right:
         _typed("gpus", lang, text.GPUS_HELP)
     _errors(answered, lang, "gpu", "gpus")
+    if "gpu" in answered.errors and (hits := meant(str(st.session_state["gpu"]))):
+        ids = [gpu.id for gpu in hits[:_MOST_HITS]]
+        st.pills(text.GPU_HITS(lang), ids, key="gpu_hit", on_change=state.gpu_hit_chosen, format_func=show.gpu_called)
     left, right = _pair()
     with left:
         _typed("input", lang, text.TOKENS_HELP)
