@@ -25,6 +25,7 @@ from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
 from kvviz.ui import models, show, state
 from kvviz.ui.answer import Answer
+from kvviz.verdict import short_name
 
 _MORE: Final[Mapping[str, Text]] = {
     "engine": text.ENGINE_HELP,
@@ -108,7 +109,14 @@ def seven(answered: Answer, lang: Lang) -> None:
     _errors(answered, lang, "gpu", "gpus")
     if "gpu" in answered.errors and (hits := meant(str(st.session_state["gpu"]))):
         ids = [gpu.id for gpu in hits[:_MOST_HITS]]
-        st.pills(text.GPU_HITS(lang), ids, key="gpu_hit", on_change=state.gpu_hit_chosen, format_func=show.gpu_called)
+        st.pills(
+            text.GPU_HITS(lang),
+            ids,
+            key="gpu_hit",
+            on_change=state.gpu_hit_chosen,
+            format_func=lambda gpu: short_name(show.gpu_called(gpu)),
+            wrap=True,  # in a narrow column they would run out of sight
+        )
     left, right = _pair()
     with left:
         _typed("input", lang, text.TOKENS_HELP)
@@ -187,7 +195,7 @@ def _hub(lang: Lang) -> None:
     if models.can_pass():
         _try_again(lang)
     if hits := st.session_state.get("hits"):
-        st.pills(text.HUB_HITS(lang), hits, key="hub_hit", on_change=state.hit_chosen)
+        st.pills(text.HUB_HITS(lang), hits, key="hub_hit", on_change=state.hit_chosen, wrap=True)
     if models.asks_for_token():
         with st.form("with_token", border=False):  # where Enter does what the button does
             st.text_input(text.TOKEN(lang), type="password", key="hub_token", help=text.TOKEN_HELP(lang))
