@@ -141,8 +141,10 @@ def _copies(sizing: Sizing) -> _Found:
             now, less = format_bytes(sizing.request_bytes), format_bytes(each)
             said = _say(text.DCP_INSTEAD, dcp=largest, each=less, now=now)
             yield "dcp-instead", "costs", said
-    if latent and scenario.attention_dp == "off" and not isinstance(plan, LlamaCppPlan | TransformersPlan):
-        yield "attention-dp-instead", "costs", _say(text.ATTENTION_DP_INSTEAD, groups=split)
+    copies = split // (plan.dcp if isinstance(plan, VllmPlan) else 1)
+    no_groups = scenario.attention_dp == "on" or isinstance(plan, LlamaCppPlan | TransformersPlan)
+    if latent and copies > 1 and not no_groups:
+        yield "attention-dp-instead", "costs", _say(text.ATTENTION_DP_INSTEAD, groups=split, copies=copies)
 
 
 def _memory(sizing: Sizing) -> _Found:

@@ -1,4 +1,4 @@
-"""``kvviz size``, ``models``, ``check-log``, ``simulate``, ``prefix``, ``live``: the core for scripts and CI jobs.
+"""``kvviz size``, ``models``, ``gpus``, ``check-log``, ``simulate``, ``prefix``, ``live``: the core for scripts.
 
 ``--json`` is a stable contract.
 """
@@ -23,6 +23,8 @@ from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
 from kvviz.core.units import format_bytes, format_count, format_exact
+from kvviz.devices import device, meant, memory_note, named
+from kvviz.devices import search as search_gpus
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.export import all_notes, sizing_json
@@ -49,6 +51,8 @@ _LENGTHS: Final = ("input", "passages", "output")
 """What ``--tokens`` stands for."""
 _ALLOCATION: Final = ("simulate", "prefix")
 """Imported only where they are asked for: no other command should start later because of them."""
+_MOST_IDS: Final = 8
+"""GPUs that are named where what was written may mean several."""
 _NOT_WRITTEN: Final = 74
 """EX_IOERR of sysexits.h: there is an answer and nowhere to put it."""
 
@@ -106,6 +110,8 @@ def _run(given: list[str], lang: Lang, *, as_json: bool) -> int:
             _models(" ".join(options.query), options, lang)
         elif options.command == "live":
             cli_live.live(options, lang, _say)
+        elif options.command == "gpus":
+            _gpus(" ".join(options.query), options, lang)
         elif options.command == "check-log":
             return _check_log(options, lang)
         elif options.command in _ALLOCATION:
@@ -149,6 +155,7 @@ def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
     summaries = {
         "size": text.SIZE,
         "models": text.MODELS,
+        "gpus": text.GPUS,
         "check-log": text.CHECK_LOG,
         "simulate": allocation_text.SIMULATE,
         "prefix": allocation_text.PREFIX,
@@ -162,8 +169,9 @@ def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
         )
         command.add_argument("--json", action="store_true", help=text.JSON(lang))
         command.add_argument("--lang", choices=LANGUAGES, default="en", help=text.LANG(lang))
-        if name == "models":
-            command.add_argument("query", nargs="*", metavar="QUERY", help=text.QUERY(lang))
+        if name in ("models", "gpus"):
+            query = text.QUERY if name == "models" else text.GPU_QUERY
+            command.add_argument("query", nargs="*", metavar="QUERY", help=query(lang))
             continue
         if name == "live":
             cli_live.add_flags(command, lang)
@@ -202,6 +210,35 @@ def _models(query: str, options: argparse.Namespace, lang: Lang) -> None:
         _say("\n".join(found))
     else:
         _complain(text.NO_MATCH(lang, query=shown(query)))
+
+
+def _gpus(query: str, options: argparse.Namespace, lang: Lang) -> None:
+    found = search_gpus(query)
+    if options.json:
+        listed = [
+            {"id": g.id, "name": g.name, "memory_bytes": g.memory_bytes, "memory_basis": g.memory_basis} for g in found
+        ]
+        _say(json.dumps({"kvviz": kvviz.__version__, "gpus": listed}))
+    elif found:
+        ids, sizes = [g.id for g in found], [format_bytes(g.memory_bytes) for g in found]
+        wide, most = max(map(len, ids)), max(map(len, sizes))
+        _say("\n".join(f"{g.id:{wide}}  {size:>{most}}  {g.name}" for g, size in zip(found, sizes, strict=True)))
+    else:
+        _complain(text.NO_GPU_MATCH(lang, query=shown(query)))
+
+
+def _gpu(written: str) -> str:
+    """The id of a GPU as people write it; ``none`` is none. Raises ScenarioError with what may be meant."""
+    if found := named(written):
+        return found
+    with contextlib.suppress(ScenarioError):
+        value = str(parse_value("gpu", written))
+        return device(value).id if value else value
+    values = {"gpu": shown(written)}
+    if not (hits := [gpu.id for gpu in meant(written)]):
+        raise ScenarioError(Message(text.UNKNOWN_GPU, values), field="gpu")
+    ids = ", ".join([*hits[:_MOST_IDS], *(["…"] if len(hits) > _MOST_IDS else [])])
+    raise ScenarioError(Message(text.SEVERAL_GPUS, {**values, "ids": ids}), field="gpu")
 
 
 def _check_log(options: argparse.Namespace, lang: Lang) -> int:
@@ -293,7 +330,7 @@ def answer(options: dict[str, Any]) -> Sizing:
         if written is None or field == "model":
             continue
         try:
-            values[field] = parse_value(field, written)
+            values[field] = _gpu(written) if field == "gpu" else parse_value(field, written)
         except ScenarioError as error:
             problems.append(error)
     if options.get("gpus") is None:  # as many as the engines asked for are made of, and none besides
@@ -405,6 +442,8 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
     if sizing.plan is not None and not sizing.starts:
         sentence = text.NOT_STARTED
+    elif sizing.fits == "no" and sizing.at_slots_limit:
+        sentence = text.FIT_SLOTS
     elif scenario.requests == 1 and sizing.fits == "yes":
         sentence = text.FIT_ONE
     return sentence(
@@ -463,7 +502,7 @@ def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]
 
 
 def _ledger(budget: Budget, scenario: Scenario, lang: Lang) -> Iterator[tuple[Text, str, str]]:
-    yield text.DEVICE, format_bytes(budget.device_bytes), text.DEVICE_NOTE(lang)
+    yield text.DEVICE, format_bytes(budget.device_bytes), memory_note(budget.device)(lang)
     yield text.HIDDEN, format_bytes(budget.hidden.value_bytes), _basis(budget.hidden, lang)
     outside = text.OUTSIDE_NOTE(lang, fraction=f"{budget.memory_fraction or 1:g}")
     yield text.OUTSIDE, format_bytes(budget.outside_bytes), outside

@@ -28,7 +28,11 @@ _MORE: Final = _DATA / "devices_more.json"
 _COMMON: Final = ("h100-80gb", "h200", "b200", "a100-80gb", "l40s", "rtx-5090", "rtx-4090", "mi300x")
 TYPED: Final = "as typed"
 """Source of the memory of a GPU that is only known by its size."""
-_SIZE: Final = re.compile(r"(\d{1,4}(?:\.\d{1,2})?) ?(?:gi?b?)?")
+_SIZE: Final = re.compile(r"(\d{1,4}(?:\.\d{1,2})?) ?(gi?[bo]?)?")
+_MOST_WITHOUT_UNIT: Final = 1024
+"""GiB: a larger bare number is rather part of a GPU's name."""
+_SHORTEST_NUMBER: Final = 100
+"""From here on a number inside a word, as in H100, is a GPU's; below it are sizes."""
 _OWN: Final = re.compile(r"own-(\d{1,4}(?:\.\d{1,2})?)gib")
 _SMALL_MAC: Final = 32 * GIB
 """Up to here Metal's share is two thirds, above it three quarters (llama.cpp's recommendedMaxWorkingSetSize: 10.67 of
@@ -92,17 +96,20 @@ def common() -> tuple[Device, ...]:
 
 def own(written: str) -> str | None:
     """The id of a GPU of which only the memory is known, as people write it (``48``, ``48 GB``, ``47.5 GiB``); None:
-    that is no size."""
+    that is no size, or without a unit a number in GPUs' names (``3090``, ``100``)."""
     match = _SIZE.fullmatch(written.strip().lower())
-    return f"own-{match[1]}gib" if match and float(match[1]) > 0 else None
+    if match is None or not float(match[1]):
+        return None
+    if not match[2] and (float(match[1]) > _MOST_WITHOUT_UNIT or _numbered(match[1])):
+        return None
+    return f"own-{match[1]}gib"
 
 
 def device(device_id: str) -> Device:
-    """The GPU with this id; a ScenarioError that lists the offered ones where there is none."""
+    """The GPU with this id; a ScenarioError where there is none."""
     found = _by_id().get(device_id) or _own(device_id)
     if found is None:
-        ids = ", ".join(d.id for d in devices())
-        raise ScenarioError(Message(engine_text.UNKNOWN_GPU, {"gpu": repr(device_id), "ids": ids}), field="gpu")
+        raise ScenarioError(Message(engine_text.UNKNOWN_GPU, {"gpu": repr(device_id)}), field="gpu")
     return found
 
 
@@ -141,8 +148,40 @@ def named(written: str) -> str | None:
     for gpu in every_device():
         if asked and asked in (_plain(gpu.id), _plain(gpu.name), _plain(gpu.name.partition(" ")[2])):
             return gpu.id
-    found = search(written) if asked else ()
+    found = meant(written)
     return own(written) or (found[0].id if len(found) == 1 else None)
+
+
+def meant(written: str) -> tuple[Device, ...]:
+    """The GPUs that somebody may mean, none where nothing fits: what ``search`` finds, but a bare number is that of
+    a name (``3090``) and no part of another number."""
+    number = written.strip()
+    if not _plain(number):
+        return ()
+    if not re.fullmatch(r"\d+", number):
+        return search(number)
+    found = _numbered(number)
+    return tuple(d for d in found if d.name.endswith(f" {number}")) or found
+
+
+@cache
+def _numbered(number: str) -> tuple[Device, ...]:
+    """GPUs with this number in their name: as a word, else inside one (``100`` of H100), but no size (``48GB``)."""
+    words = {d: [w for w in re.split(r"[ \-]", d.name.lower()) if not w.endswith("gb")] for d in every_device()}
+    if alone := tuple(d for d in words if number in words[d]):
+        return alone
+    inside = re.compile(rf"[a-z]*{re.escape(number)}[a-z]*")
+    long = number.isdecimal() and int(number) >= _SHORTEST_NUMBER
+    return tuple(d for d in words if d.kind != "mig" and any(map(inside.fullmatch, words[d]))) if long else ()
+
+
+def memory_note(gpu: Device) -> Message:
+    """How the memory is known."""
+    if gpu.memory_basis == "measured":
+        return Message(text.MEMORY_REPORTED)
+    if gpu.memory_source == TYPED:
+        return Message(text.MEMORY_TYPED)
+    return Message(text.MEMORY_OF_SLICE if gpu.kind == "mig" else text.MEMORY_NOMINAL)
 
 
 def hidden_bytes(gpu: Device) -> Estimate:

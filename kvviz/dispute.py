@@ -8,7 +8,7 @@ from typing import Final, Literal
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import device
-from kvviz.export import settings_in_use
+from kvviz.export import fraction_taken, settings_in_use
 from kvviz.planning import name_of
 from kvviz.scenario import DEFAULTS, FIELDS, Scenario, Value
 from kvviz.sizing import Sizing
@@ -140,6 +140,8 @@ def _settings(sizing: Sizing) -> Iterator[Assumption]:
         said = written(name, value)
         if name == "kv_dtype" and value != sizing.kv_dtype.name:
             said = f"{value} → {sizing.kv_dtype.name}"
+        if name == "memory_fraction":
+            said = fraction_taken(sizing) or said
         changed = value != default
         source = Message(text.DEFAULT_IS, {"value": written(name, default)}) if changed else None
         if name == "kv_dtype" and not changed:
@@ -152,6 +154,7 @@ def _estimates(sizing: Sizing) -> Iterator[Assumption]:
         return
     typed = sizing.scenario
     terms = (
+        (parts.HIDDEN, sizing.budget.hidden, None),
         (parts.WEIGHTS, sizing.budget.weights, typed.weights_gib),
         (parts.ACTIVATIONS, sizing.budget.activations, typed.activations_gib),
         (parts.GRAPHS, sizing.budget.graphs, typed.graphs_gib),

@@ -21,6 +21,7 @@ from kvviz.core.cache import (
     SlidingWindow,
     layer_bytes,
     state_values,
+    token_bytes,
 )
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.units import format_bytes, format_exact
@@ -75,7 +76,7 @@ def three_numbers(sizing: Sizing) -> tuple[tuple[Text, int, Message], ...]:
             _blocks_of(plan, sizing.tokens, values) if isinstance(plan, VllmPlan) else Message(_WHY[type(plan)], values)
         )
         rows.append((text.RESERVATION, sizing.request_bytes, why))
-        rows.append((text.HELD, sizing.held_bytes, Message(text.HELD_WHY, values)))
+        rows.append((text.HELD, sizing.held_bytes, Message(_HELD.get(type(plan), text.HELD_WHY), values)))
     if sizing.budget is not None:
         why = Message(text.POOL_ROOM_WHY, values)
         if isinstance(plan, VllmPlan):
@@ -102,6 +103,14 @@ _WHY: Final[Mapping[type, Text]] = {
 }
 
 
+_HELD: Final[Mapping[type, Text]] = {
+    VllmPlan: text.HELD_BLOCKS,
+    SglangPlan: text.HELD_PAGES,
+    TensorRtLlmPlan: text.HELD_BLOCKS,
+}
+"""Engines whose requests hold whole pieces; elsewhere tokens count one by one."""
+
+
 def differences(sizing: Sizing) -> tuple[Message, ...]:
     """Why the reservation is not the content, as far as this model and setting go."""
     plan = sizing.plan
@@ -109,7 +118,7 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
         return ()
     if not isinstance(plan, VllmPlan):
         if (tp := split_of(plan)) > 1:
-            return (_split({cache for layer in sizing.architecture.layers for cache in layer}, tp),)
+            return _split({cache for layer in sizing.architecture.layers for cache in layer}, tp)
         return ()
     caches = set(vllm.stored_caches(sizing.architecture))
     kinds = {type(cache) for cache in caches}
@@ -122,23 +131,27 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
     if RecurrentState in kinds and len(kinds) > 1:  # alone, states are kept once and share pages with nothing
         reasons.append(Message(text.DIFFER_STATE, {"block_tokens": f"{plan.block_tokens:,}"}))
     if plan.tp > 1:
-        reasons.append(_split(caches, plan.tp))
+        reasons += _split(caches, plan.tp, plan.dcp)
     return tuple(reasons) or (Message(text.DIFFER_EXACT),)
 
 
-def _split(caches: set[LayerCache], tp: int) -> Message:
-    """What ``tp`` GPUs share out among them, and whether they copy anything."""
+def _split(caches: set[LayerCache], tp: int, dcp: int = 1) -> tuple[Message, ...]:
+    """What ``tp`` GPUs share out among them, ``dcp`` of them the tokens, and whether they copy anything."""
+    tokens = (Message(text.DIFFER_TOKENS, {"dcp": dcp}),) if dcp > 1 else ()
     heads = {
         c.kv_heads for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention)
     }
     shared_out = max(heads, default=1) > 1
     states = any(isinstance(c, RecurrentState) for c in caches)
-    copied = min(heads, default=tp) < tp or any(isinstance(c, LatentAttention | IndexerKeys) for c in caches)
+    whole = any(isinstance(c, LatentAttention | IndexerKeys) for c in caches)
+    copies = max(tp // dcp if whole else 1, tp // min(heads, default=tp) // dcp)
     if not shared_out and not states:
-        return Message(text.DIFFER_COPIED, {"tp": tp})
+        if dcp == 1:
+            return (Message(text.DIFFER_COPIED, {"tp": tp}),)
+        return (*tokens, Message(text.DIFFER_COPIES, {"tp": tp, "copies": copies})) if copies > 1 else tokens
     both = text.SHARE_BOTH if states else text.SHARE_HEADS
     what = both if shared_out else text.SHARE_STATES
-    return Message(text.DIFFER_SPLIT_SOME if copied else text.DIFFER_SPLIT, {"tp": tp, "what": what})
+    return (Message(text.DIFFER_SPLIT_SOME if copies > 1 else text.DIFFER_SPLIT, {"tp": tp, "what": what}), *tokens)
 
 
 def _working(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> tuple[Message, str, int | None]:
@@ -227,13 +240,15 @@ def _heads(
     layers: int, cache: FullAttention | SlidingWindow | ChunkedAttention | CrossAttention, dtype: KvDtype
 ) -> str:
     """``2 × 64 × 8 × 128 × 2 B = 262,144 B``; key and value apart where they differ or carry scales."""
-    each = dtype.vector_bytes(cache.key_dim) + dtype.vector_bytes(cache.value_dim)
-    total = layers * cache.kv_heads * each
+    total = layers * token_bytes(cache, dtype)
     width = format_exact(dtype.value_bytes)
     if dtype.vector_scale_bytes:
         scale = dtype.vector_scale_bytes
         vectors = f"({cache.key_dim} × {width} + {scale} + {cache.value_dim} × {width} + {scale}) B"
         formula = f"{layers} × {cache.kv_heads} × {vectors}"
+    elif dtype.of_values:
+        values = f"{cache.value_dim} × {format_exact(dtype.of_values.value_bytes)}"
+        formula = f"{layers} × {cache.kv_heads} × ({cache.key_dim} × {width} + {values}) B"
     elif cache.key_dim == cache.value_dim:
         formula = f"2 × {layers} × {cache.kv_heads} × {cache.key_dim} × {width} B"
     else:
@@ -281,7 +296,7 @@ def _workings_in_bytes(sizing: Sizing, plan: Plan, budget: Budget) -> Workings:
     """Where the pool has no blocks: what one engine's requests need, and the most for which there is room."""
     tokens, shared = sizing.tokens, sizing.shared_tokens
     fit = (sizing.max_sequences_counted or 0) // sizing.engines
-    room, of_one = format_bytes(budget.usable_bytes), -(-sizing.scenario.requests // sizing.engines)
+    room, of_one = format_bytes(budget.usable_bytes), sizing.requests_of_one
 
     def need(requests: int) -> str:
         return f"{requests:,} → {format_bytes(plan.need_bytes(requests, tokens, shared))}"
@@ -289,6 +304,8 @@ def _workings_in_bytes(sizing: Sizing, plan: Plan, budget: Budget) -> Workings:
     over = max(0, -budget.available_bytes)
     missing = f" + {format_bytes(over)}" if over else ""
     most = f"{need(fit)} ≤ {room} < {need(fit + 1)}"
+    if sizing.at_slots_limit:  # one more is refused whatever room there is
+        most = f"-np ≤ {fit:,}"
     return Workings(
         at_once=f"{sizing.engines:,} × {fit:,}: {most}" if sizing.engines > 1 else most,
         per_request=need(1),

@@ -18,13 +18,13 @@ from kvviz.core.architecture import Fact, Note
 from kvviz.core.cache import letter
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB, format_bytes, format_count
-from kvviz.devices import device
+from kvviz.devices import TYPED, Device, device, memory_note
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.planning import step_tokens, version_of
 from kvviz.scenario import DEFAULTS, ENGINES, ENGINES_WITH, FIELDS, Scenario, Value, to_json
 from kvviz.sizing import Sizing
-from kvviz.text import Lang, Message
+from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as parts
 from kvviz.text import explain as why
 from kvviz.text import export as text
@@ -185,6 +185,19 @@ def _settings(sizing: Sizing, lang: Lang) -> Iterator[tuple[str, object]]:
     yield text.VERSION(lang), kvviz.__version__
 
 
+def not_modelled(scenario: Scenario) -> tuple[Text, ...]:
+    """What the numbers leave out, the engine's own part last."""
+    return *text.NOT_MODELLED_LINES, text.NOT_MODELLED_OF[scenario.engine]
+
+
+def fraction_taken(sizing: Sizing) -> Message | None:
+    """The memory fraction that the engine takes by itself, where it is left to it and known."""
+    budget = sizing.budget
+    if sizing.scenario.memory_fraction is not None or budget is None or budget.memory_fraction is None:
+        return None
+    return Message(text.AUTO_IS, {"value": f"{budget.memory_fraction:g}"})
+
+
 def settings_in_use(scenario: Scenario) -> Iterator[str]:
     """The settings that the answer depends on."""
     for name in FIELDS:
@@ -231,7 +244,7 @@ def markdown_summary(sizing: Sizing, link: str, lang: Lang) -> str:
         out += [f"### {text.LEDGER(lang)}", _ledger(sizing, sizing.budget, lang)]
     if notes := list(_notes(sizing, lang)):
         out += [f"### {text.NOTES(lang)}", _list(notes)]
-    out += [f"### {text.NOT_MODELLED(lang)}", _list(line(lang) for line in text.NOT_MODELLED_LINES)]
+    out += [f"### {text.NOT_MODELLED(lang)}", _list(line(lang) for line in not_modelled(scenario))]
     return "\n\n".join(out) + "\n"
 
 
@@ -244,6 +257,8 @@ def _scenario(sizing: Sizing, lang: Lang) -> tuple[str, str]:
         changed = value != DEFAULTS[name]
         shown = _code(value) if isinstance(value, str) else _value(value, lang)
         mark = (text.CHANGED if changed else text.AS_DEFAULT)(lang)
+        if name == "memory_fraction" and (taken := fraction_taken(sizing)):
+            shown = taken(lang)
         if name == "gpu":
             shown = _gpu(scenario, lang)
         elif name == "kv_dtype" and value != sizing.kv_dtype.name:
@@ -300,7 +315,7 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     seen = format_bytes(budget.device_bytes - budget.hidden.value_bytes)
     outside = {"total": seen, "fraction": f"{budget.memory_fraction or 1:g}"}
     listed: list[tuple[str, int, str, str]] = [
-        (text.DEVICE(lang), budget.device_bytes, "exact", budget.device.memory_source),
+        (text.DEVICE(lang), budget.device_bytes, *_memory(budget.device, lang)),
         (parts.HIDDEN(lang), budget.hidden.value_bytes, budget.hidden.basis, budget.hidden.source(lang)),
         (parts.OUTSIDE(lang), budget.outside_bytes, "exact", parts.OUTSIDE_SOURCE(lang, **outside)),
         *((label(lang), term.value_bytes, term.basis, term.source(lang)) for label, term in terms),
@@ -320,6 +335,13 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     ]
     headings = (parts.PART, why.COLUMN_SIZE, why.COLUMN_BYTES, parts.BASIS_HEADING, parts.SOURCE)
     return _table([heading(lang) for heading in headings], rows, numbers=2, at=1)
+
+
+def _memory(gpu: Device, lang: Lang) -> tuple[str, str]:
+    """Basis and source of a GPU's memory."""
+    if gpu.memory_source == TYPED:
+        return "exact", memory_note(gpu)(lang)
+    return "measured" if gpu.memory_basis == "measured" else "assumed", gpu.memory_source
 
 
 def _notes(sizing: Sizing, lang: Lang) -> Iterator[str]:

@@ -45,7 +45,7 @@ def launch(sizing: Sizing) -> Launch | None:
     """None for a model that the engine does not run."""
     plan, scenario = sizing.plan, sizing.scenario
     model = PLACEHOLDER if _only_config(sizing) else scenario.model
-    longest, requests = scenario.max_model_len or sizing.tokens, -(-scenario.requests // sizing.engines)
+    longest, requests = scenario.max_model_len or sizing.tokens, sizing.requests_of_one
     match plan:
         case None:
             return None
@@ -57,6 +57,7 @@ def launch(sizing: Sizing) -> Launch | None:
                 model=model,
                 context_tokens=longest,
                 memory_fraction=scenario.memory_fraction,
+                max_running_requests=requests if _has(sizing, "more-than-max-running-requests") else None,
                 default_page=sglang.default_page_tokens(sizing.architecture, _generation(sizing)),
             )
             return Launch(command=shlex.join(words), notes=_first_notes(sizing))
@@ -66,7 +67,8 @@ def launch(sizing: Sizing) -> Launch | None:
             return Launch(command=shlex.join(words), file=file, notes=_first_notes(sizing))
         case LlamaCppPlan():
             words = llama_cpp.launch(plan, model=GGUF, requests=requests, tokens=longest)
-            notes = (Message(text.GGUF, {"path": GGUF}), *_first_notes(sizing, config=False))
+            first = Message(text.GGUF, {"path": GGUF})
+            notes = (first, *_first_notes(sizing, config=False), *_llama_cpp_notes(sizing))
             return Launch(command=shlex.join(words), notes=notes)
         case TransformersPlan():
             program = transformers.launch(plan, model=model, max_new_tokens=scenario.output)
@@ -96,7 +98,9 @@ def vllm_command(sizing: Sizing) -> str:
         ):
             if ranks > 1:
                 flag(name, ranks)
-    if any(note.code == "expert-parallel" for note in sizing.notes):
+    if sizing.one_command:
+        flag("--data-parallel-size", sizing.engines)
+    if sizing.one_command or _has(sizing, "expert-parallel"):
         arguments.append("--enable-expert-parallel")
     if scenario.kv_dtype == "fp32":
         flag("--dtype", "float32")
@@ -117,6 +121,10 @@ def vllm_command(sizing: Sizing) -> str:
     return shlex.join(arguments)
 
 
+def _has(sizing: Sizing, code: str) -> bool:
+    return any(note.code == code for note in sizing.notes)
+
+
 def _generation(sizing: Sizing) -> str:
     return generation_of(sizing.budget.device if sizing.budget else None)
 
@@ -131,12 +139,30 @@ def _first_notes(sizing: Sizing, *, config: bool = True) -> tuple[Message, ...]:
         notes.append(Message(text.TYPED_WEIGHTS))
     elif scenario.weight_dtype != "auto":
         notes.append(Message(text.OTHER_WEIGHTS, {"dtype": scenario.weight_dtype}))
-    if sizing.engines > 1 and plan is not None:
+    if sizing.one_command and plan is not None:
+        values: dict[str, object] = {"groups": format_count(sizing.engines), "gpus": format_count(scenario.gpus)}
+        notes.append(Message(text.ONE_COMMAND, values))
+    elif sizing.engines > 1 and plan is not None:
         amd = budget is not None and budget.device.maker == "amd"
-        values = {"engines": format_count(sizing.engines), "tp": plan.gpus}
+        gpus = Message(text.ONE_GPU if plan.gpus == 1 else text.GPUS, {"gpus": plan.gpus})
+        values = {"engines": format_count(sizing.engines), "gpus": gpus}
         notes.append(Message(text.EACH_ENGINE_AMD if amd else text.EACH_ENGINE, values))
     if sizing.starts is False:
         notes.append(Message(text.NO_START))
+    return tuple(notes)
+
+
+def _llama_cpp_notes(sizing: Sizing) -> tuple[Message, ...]:
+    """It allocates all slots at start: too many are not found out later, request by request."""
+    notes = []
+    asked = -(-sizing.scenario.requests // sizing.engines)
+    if asked > sizing.requests_of_one:
+        values = {"asked": format_count(asked), "most": format_count(sizing.requests_of_one)}
+        notes.append(Message(text.SLOTS_LIMIT, values))
+    if sizing.starts and sizing.short_bytes is not None and sizing.short_bytes > 0:
+        fit = (sizing.max_sequences_counted or 0) // sizing.engines
+        values = {"slots": format_count(sizing.requests_of_one), "fit": format_count(fit)}
+        notes.append(Message(text.SLOTS_DO_NOT_FIT, values))
     return tuple(notes)
 
 

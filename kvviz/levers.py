@@ -75,6 +75,8 @@ _BATCHED_TOKENS: Final = 2_048
 """What vLLM itself takes on smaller GPUs."""
 _MEMORY_FRACTION: Final = 0.95
 _WEIGHT_DTYPES: Final = ("fp8", "int4")
+_GGUF_DTYPES: Final = ("q8_0", "q4_k_m")
+"""What files for llama.cpp come in."""
 _SAME_WEIGHTS: Final = 50
 """Weights that shrink by less than one part in this many were of the type already: published scales differ a little."""
 _NOTABLY_MORE: Final = 1.05
@@ -311,7 +313,7 @@ def _weight_dtypes(bench: _Bench) -> Iterator[Lever]:
     asked = bench.asked
     if asked.budget is None or bench.scenario.weights_gib is not None:
         return
-    for name in _WEIGHT_DTYPES:
+    for name in _GGUF_DTYPES if bench.scenario.engine == "llama.cpp" else _WEIGHT_DTYPES:
         answer = bench.changed(weight_dtype=name)
         if answer is None or answer.budget is None:
             continue
@@ -348,8 +350,9 @@ def _more_gpus(bench: _Bench) -> Iterator[Lever]:
     if best is None:
         return
     values = {"gpus": format_count(best.scenario.gpus), "engines": format_count(best.engines)}
-    label = Message(text.GPUS if best.engines == 1 else text.GPUS_ENGINES, values)
-    cost = Message(text.GPUS_COST if best.engines == 1 else text.GPUS_ENGINES_COST, {"more": best.scenario.gpus - now})
+    one_start = best.engines == 1 or best.one_command
+    label = Message(text.GPUS if one_start else text.GPUS_ENGINES, values)
+    cost = Message(text.GPUS_COST if one_start else text.GPUS_ENGINES_COST, {"more": best.scenario.gpus - now})
     yield from bench.lever("gpus", best, label, cost)
 
 
@@ -554,8 +557,8 @@ class SpeedFloor:
 def speed_floor(sizing: Sizing) -> SpeedFloor | None:
     """The floor at full length; None where nothing fits or it is not known what does.
 
-    It holds where every weight is read in a step. A mixture of experts reads fewer for few requests, and which weights
-    belong to experts is not known here, so the sentence carries that condition. Sparse attention reads a part of its
+    It holds where every weight is read in a step. A mixture of experts reads fewer for few requests, so its sentence
+    carries that condition. Sparse attention reads a part of its
     latents only: of those, just the indexer keys are counted.
     """
     budget, plan = sizing.budget, sizing.plan
@@ -585,7 +588,7 @@ def speed_floor(sizing: Sizing) -> SpeedFloor | None:
         "bandwidth": f"{gpu.bandwidth_bytes_per_s / 10**9:,.0f}",
         "source": gpu.bandwidth_source,
         "once": Message(text.SHARED_ONCE, {"shared": format_count(shared)}) if shared and requests > 1 else "",
-        "mixture": text.DENSE if _is_dense(sizing.architecture) else text.MIXTURE,
+        "mixture": text.DENSE if sizing.architecture.experts is False else text.MIXTURE,
     }
     return SpeedFloor(
         step_s=step_s,
@@ -606,11 +609,6 @@ def _read_on_one_gpu(of: ByIdentity[Architecture], tp: int) -> tuple[tuple[Layer
     if sparse:
         stored = tuple(c for c in stored if not isinstance(c, LatentAttention | CompressedAttention))
     return _with_heads((stored,), lambda heads: max(1, heads // tp)), sparse
-
-
-def _is_dense(architecture: Architecture) -> bool:
-    """Whether it is known to have no experts."""
-    return architecture.weight_blocks is not None and architecture.weight_blocks.expert_width is None
 
 
 def _milliseconds(seconds: float) -> str:

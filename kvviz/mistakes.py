@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from math import log2
+from math import floor, log2, log10
 from typing import Final, Literal
 
 from kvviz.core.cache import (
@@ -40,7 +40,9 @@ NEAR: Final = Fraction(3, 100)
 MOST_FINDINGS: Final = 12
 MOST_SPANS: Final = 4
 _WRITTEN_CHARACTERS: Final = 400
-_MOST_BYTES: Final = 10**24
+_MOST_BYTES: Final = 10**18
+_MOST_EXPONENT: Final = 2
+"""Digits of a power of ten; a number is never reckoned from a longer one."""
 
 Per = Literal["token", "request", "load"]
 """What a number can be given for: one token, one request, all requests in flight."""
@@ -82,10 +84,10 @@ class Claim:
     """None where it does not say."""
 
 
-_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:e[+-]?\d+)?"
 _UNIT = r"[kmgt]i?b(?:ytes?)?|[kmgt]i|bytes?|バイト|[bkmgt](?![a-z])"
 _CLAIM = re.compile(
-    rf"(?<![\d.,])({_NUMBER})\s*({_UNIT})?(?:\s*(?:-|–|—|−|~|〜|\bto\b|から)\s*({_NUMBER})\s*({_UNIT})?)?(?![\d])"
+    rf"(?<![a-z0-9_.,])({_NUMBER})\s*({_UNIT})?(?:\s*(?:-|–|—|−|~|〜|\bto\b|から)\s*({_NUMBER})\s*({_UNIT})?)?(?![\d])"
 )
 _PER_TOKEN = re.compile(
     r"(?:/|\bper\b|\ba\b|\beach\b)\s*(?:1\s*)?tok|(?:/\s*トークン)|トークン\s*(?:あたり|当たり|毎|ごと|につき)"
@@ -96,6 +98,10 @@ _PER_REQUEST = re.compile(
     r"|/\s*(?:ユーザー|リクエスト|シーケンス|人|件)|(?:ユーザー|リクエスト|シーケンス|人|件)\s*(?:あたり|当たり|毎|ごと|につき)"
 )
 _IN_ALL = re.compile(r"\b(?:total|in all|altogether|overall|together|all (?:users|requests))\b|合計|全体|全部|総量")
+_SIGN = re.compile(r"(?:^|[\s(=:~〜])[-−]$")
+_TAG = re.compile(r"<\s*[/!]?\s*[a-z]")
+_CALLED = re.compile(r"[a-z]\($")
+"""Before a number without a unit: an argument in a program."""
 _UNIT_NAMES: Final = (("B", "B"), ("kB", "KiB"), ("MB", "MiB"), ("GB", "GiB"), ("TB", "TiB"))
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -103,24 +109,32 @@ _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 def parse_claim(written: str) -> Claim:
     """``40 GB``, ``20–40 GB``, ``39 GiB``, ``2.5 GB per user``, ``1.2 MB/token``, also inside a sentence.
 
-    Raises KvvizError where there is no such number.
+    Raises KvvizError where there is no such number, or one that no memory has.
     """
     plain = unicodedata.normalize("NFKC", written[:_WRITTEN_CHARACTERS]).lower()
     found = max(_CLAIM.finditer(plain), key=_says_bytes, default=None)
-    if found is None:
+    if found is None or _TAG.search(plain):
         raise _no_number(written)
+    if not (found[2] or found[4]) and _CALLED.search(plain[: found.start()]):
+        raise _no_number(written)
+    if _SIGN.search(plain[: found.start()]):
+        raise _refused(text.NEGATIVE, written, "negative")
+    if any(len(number.partition("e")[2].lstrip("+-")) > _MOST_EXPONENT for number in (found[1], found[3] or "")):
+        raise _refused(text.OUT_OF_RANGE, written, "out-of-range")
     first, last = found[1], found[3]
     unit = (found[4] or found[2] or "").replace("バイト", "b")
     low, high = _amount(first), _amount(last) if last else None
     if high is not None and found[2] and found[4] and found[2][0] != found[4][0]:  # 800 MB – 2 GB
         scale = Fraction(1000) ** (_POWERS.get(found[2][0], 0) - _POWERS.get(found[4][0], 0))
-        low = Amount(written=f"{float(low.value * scale):g}", value=low.value * scale, half=low.half * scale)
+        low = Amount(written=plainly(low.value * scale), value=low.value * scale, half=low.half * scale)
     if high is not None and high.value < low.value:
         low, high = high, low
-    if not low.value or low.value > _MOST_BYTES:
+    if not low.value:
         raise _no_number(written)
     bare = 3 if low.value < 10_000 else 0  # GB or GiB, unless it is far too many of them
     power = _POWERS.get(unit[0], 0) if unit else bare
+    if not 1 <= (high or low).value * 1000**power <= _MOST_BYTES:
+        raise _refused(text.OUT_OF_RANGE, written, "out-of-range")
     decimal, binary = _UNIT_NAMES[power]
     written_as: Literal["decimal", "binary", "unknown"]
     written_as = "unknown" if not unit else "binary" if "i" in unit and power else "decimal"
@@ -146,8 +160,21 @@ def _says_bytes(found: re.Match[str]) -> int:
 
 def _amount(written: str) -> Amount:
     plain = written.replace(",", "")
-    decimals = len(plain.partition(".")[2])
-    return Amount(written=written, value=Fraction(plain), half=Fraction(1, 2 * 10**decimals))
+    mantissa, _, exponent = plain.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    scale = Fraction(10) ** int(exponent or 0)
+    value = Fraction(mantissa) * scale
+    return Amount(written=plainly(value) if exponent else written, value=value, half=scale / (2 * 10**decimals))
+
+
+def plainly(value: Fraction) -> str:
+    """Three significant digits without a power of ten: ``10,700``, ``0.328``."""
+    number = float(value)
+    if abs(number) >= 99.95:
+        return f"{number:,.0f}"
+    decimals = 2 - floor(log10(abs(number))) if number else 0
+    digits = f"{number:.{max(0, decimals)}f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def _per(plain: str) -> Per | None:
@@ -159,7 +186,11 @@ def _per(plain: str) -> Per | None:
 
 
 def _no_number(written: str) -> KvvizError:
-    return KvvizError(Message(text.NOT_A_NUMBER, {"shown": shown(written)}), code="not-a-number")
+    return _refused(text.NOT_A_NUMBER, written, "not-a-number")
+
+
+def _refused(why: Text, written: str, code: str) -> KvvizError:
+    return KvvizError(Message(why, {"shown": shown(written)}), code=code)
 
 
 # --- reckoning, right and wrong --------------------------------------------------------------------------------------
@@ -295,7 +326,7 @@ def _width(value_bytes: Fraction | int) -> Make:
     """Another size of a value than the cache's own."""
 
     def make(of: Reckoning, sizing: Sizing) -> Reckoning | None:
-        if of.dtype.value_bytes == value_bytes:
+        if {of.dtype.value_bytes, of.dtype.values.value_bytes} == {value_bytes}:
             return None
         return replace(of, dtype=KvDtype(name="other", value_bytes=Fraction(value_bytes)))
 
@@ -731,6 +762,8 @@ def _distinct(sizing: Sizing, claim: Claim) -> Iterator[Candidate]:
         alike = (*number, tuple(sorted(_SAME.get(m.about, m.about) for m in candidate.mistakes)))
         if candidate.wrong_bytes <= 0 or alike in seen or (len(candidate.mistakes) != 1 and number in simple):
             continue
+        if candidate.mistakes and candidate.wrong_bytes == candidate.right_bytes:  # it changes nothing here
+            continue
         seen.add(alike)
         if len(candidate.mistakes) < 2:
             simple.add(number)
@@ -796,7 +829,8 @@ def _meant(sizing: Sizing, claim: Claim) -> Iterator[tuple[Text, Fraction]]:
     possible = _possible(sizing, claim)
     if "token" in possible:
         yield text.OF_TOKEN, base.token_bytes()
-        yield text.OF_TOKEN_AVERAGE, content_bytes / sizing.tokens
+        if content_bytes != base.token_bytes() * sizing.tokens:
+            yield text.OF_TOKEN_AVERAGE, content_bytes / sizing.tokens
     if "request" in possible:
         yield text.OF_REQUEST, content_bytes
         if plan is not None and sizing.request_bytes is not None and sizing.held_bytes is not None:

@@ -31,10 +31,13 @@ DEFAULT_GENERATION: Final = "hopper"
 _NAMES: Final = {
     "vllm": ("vLLM", vllm.VERSION),
     "sglang": ("SGLang", sglang.VERSION),
-    "tensorrt-llm": ("TensorRT-LLM", tensorrt_llm.VERSION[:9]),
+    "tensorrt-llm": ("TensorRT-LLM", tensorrt_llm.VERSION),
     "llama.cpp": ("llama.cpp", llama_cpp.VERSION),
     "transformers": ("Transformers", transformers.VERSION),
 }
+_AT_A_COMMIT: Final = frozenset({"tensorrt-llm", "llama.cpp"})
+"""Engines whose rules were read at a commit rather than a release."""
+_COMMIT_CHARACTERS: Final = 7
 _NOT_ON_APPLE: Final = frozenset({"vllm", "sglang", "tensorrt-llm"})
 _OLDER: Final = {"v0": "V0", "expanded-mla": "< b5300"}
 _FALLBACKS: Final = {"bf16": text.DTYPE_NO_BF16, "fp16": text.DTYPE_NO_FP16, "fp32": text.DTYPE_FROM_FP32}
@@ -60,13 +63,16 @@ class Planned:
 
 
 def engine_name(scenario: Scenario) -> str:
-    """The engine as people speak of it, with the version whose rules are used."""
+    """The engine as people speak of it, with the release whose rules are used; a commit is none to speak of."""
+    if scenario.engine in _AT_A_COMMIT and scenario.engine_version == "auto":
+        return _NAMES[scenario.engine][0]
     return name_of(scenario.engine, scenario.engine_version)
 
 
 def name_of(engine: str, version: str = "auto") -> str:
-    """``vLLM 0.33``, ``vLLM V0``."""
+    """With the version whatever it is, where it matters: ``vLLM 0.33``, ``vLLM V0``, ``llama.cpp 0c1e570``."""
     name, newest = _NAMES[engine]
+    newest = newest[:_COMMIT_CHARACTERS] if engine in _AT_A_COMMIT else newest
     return f"{name} {newest if version == 'auto' else _OLDER.get(version, version)}"
 
 
@@ -206,6 +212,11 @@ def split_of(plan: Plan) -> int:
             assert_never(plan)
 
 
+def most_requests(plan: Plan) -> int | None:
+    """Requests that one engine has at once whatever the memory: llama.cpp's slots; None: only memory decides."""
+    return llama_cpp.MAX_SLOTS if isinstance(plan, LlamaCppPlan) else None
+
+
 def unit_bytes(plan: Plan) -> int:
     """What the pool is made of: vLLM's blocks; elsewhere bytes, as other pools are cut otherwise."""
     return plan.pool_block_bytes if isinstance(plan, VllmPlan) else 1
@@ -333,11 +344,12 @@ def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="llama.cpp")
     if not llama_cpp.offers(chosen) or chosen.name not in KV_DTYPES:  # DeepSeek-V4's packed records: here keys are f16
         chosen = llama_cpp.DEFAULT_DTYPE if scenario.kv_dtype == "auto" else KV_DTYPES.get(chosen.name, chosen)
+    values = None if scenario.v_dtype == "same" else KV_DTYPES[scenario.v_dtype]
     made, missing = _made(
         lambda: llama_cpp.plan(
             architecture,
             kv_dtype=chosen,
-            v_dtype=None if scenario.v_dtype == "same" else KV_DTYPES[scenario.v_dtype],
+            v_dtype=values,
             unified=scenario.unified == "on",
             ubatch_tokens=scenario.batched_tokens or llama_cpp.DEFAULT_UBATCH_TOKENS,
             swa_full=scenario.full_windows == "on",
@@ -345,7 +357,8 @@ def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
             gpus=gpus,
         )
     )
-    return Planned(plan=made, missing=missing, kv_dtype=chosen, chosen=chosen, reason=reason, gpus=gpus)
+    stored = chosen.with_values(values)
+    return Planned(plan=made, missing=missing, kv_dtype=stored, chosen=stored, reason=reason, gpus=gpus)
 
 
 def _transformers(architecture: Architecture, scenario: Scenario) -> Planned:

@@ -22,13 +22,24 @@ from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import TYPED, Device, device
 from kvviz.engines import vllm
+from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
-from kvviz.planning import Plan, generation_of, planned, request_bytes_windows_ignored, split_of, usable_dtypes
+from kvviz.planning import (
+    Plan,
+    engine_name,
+    generation_of,
+    most_requests,
+    planned,
+    request_bytes_windows_ignored,
+    split_of,
+    usable_dtypes,
+)
 from kvviz.scenario import Scenario
 from kvviz.text import Message, Text
 from kvviz.text import devices as devices_text
 from kvviz.text import engine as text
+from kvviz.text import planning as planning_text
 
 Fits = Literal["yes", "held-only", "no"]
 
@@ -77,8 +88,25 @@ class Sizing:
     """Of ``scenario.requests``: yes by the counted number, held-only by the held one, or no; no, too, where the engine
     would not start."""
     short_bytes: int | None
-    """Per GPU: what the counted need exceeds the usable pool by; negative when there is room to spare."""
+    """Per GPU: what the counted need exceeds the usable pool by; negative when there is room to spare. The need is that
+    of no more requests than the engine has slots for."""
     notes: tuple[Note, ...]
+
+    @property
+    def one_command(self) -> bool:
+        """Whether the engines side by side are data-parallel ranks of one start, which share out the experts (vLLM)."""
+        return self.engines > 1 and self.scenario.attention_dp == "on" and isinstance(self.plan, VllmPlan)
+
+    @property
+    def requests_of_one(self) -> int:
+        """Of the requests asked for, those that one engine has at once: its share, but no more than it has slots."""
+        return _of_one(self.scenario, self.engines, self.plan)
+
+    @property
+    def at_slots_limit(self) -> bool:
+        """Whether the engine's slots, and not its memory, decide how many fit."""
+        most = most_requests(self.plan) if self.plan else None
+        return most is not None and self.max_sequences_counted == self.engines * most
 
     @property
     def lacking_bytes(self) -> int | None:
@@ -141,7 +169,7 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         if scenario.typical_tokens != tokens:
             typical_fit = engines * plan.fit(usable, scenario.typical_tokens, shared)
         max_tokens = plan.longest_in(budget.pool_bytes)
-        short = plan.need_bytes(-(-requests // engines), tokens, shared) - usable
+        short = plan.need_bytes(_of_one(scenario, engines, plan), tokens, shared) - usable
         starts = max_tokens is None or budget.longest_tokens <= max_tokens
         if not starts or requests > held_fit:
             fits = "no"
@@ -184,6 +212,11 @@ def usable_kv_dtypes(sizing: Sizing) -> tuple[str, ...]:
     return ("auto", *usable_dtypes(sizing.architecture, sizing.scenario))
 
 
+def _of_one(scenario: Scenario, engines: int, plan: Plan | None) -> int:
+    each, most = -(-scenario.requests // engines), most_requests(plan) if plan else None
+    return each if most is None else min(each, most)
+
+
 _FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
 """Weight types that nobody takes for the cache's."""
 
@@ -213,12 +246,21 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
             note("no-room-for-cache", text.NO_ROOM, need=need, requested=requested)
     if plan and budget and budget.pool_bytes and not sizing.starts:
         need, pool = format_bytes(plan.request_bytes(budget.longest_tokens)), format_bytes(budget.pool_bytes)
-        note("startup-fails", text.STARTUP_FAILS, length=f"{budget.longest_tokens:,}", need=need, pool=pool)
+        sentence = text.STARTUP_FAILS if isinstance(plan, VllmPlan) else text.STARTUP_FAILS_ELSEWHERE
+        values = {"engine": engine_name(scenario), "length": f"{budget.longest_tokens:,}", "need": need, "pool": pool}
+        note("startup-fails", sentence, **values)
     if gpu and gpu.memory_basis == "nominal" and gpu.memory_source != TYPED:
-        note("gpu-nominal", devices_text.NOMINAL)
+        note("gpu-nominal", devices_text.NOMINAL_SLICE if gpu.kind == "mig" else devices_text.NOMINAL)
+    most = most_requests(plan) if plan else None
+    if most is not None and scenario.requests > sizing.engines * most:
+        values = {"most": format_count(most), "requests": format_count(scenario.requests)}
+        together = text.SLOTS_LIMIT if sizing.engines == 1 else text.SLOTS_LIMIT_ENGINES
+        fit = format_count(sizing.engines * most)
+        note("slots-limit", together, engines=sizing.engines, fit=fit, **values)
     maximum = architecture.max_context_tokens
     if maximum is not None and tokens > maximum:
-        note("context-beyond-model", text.BEYOND_MODEL, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
+        sentence = text.BEYOND_MODEL if scenario.engine == "vllm" else text.BEYOND_MODEL_ELSEWHERE
+        note("context-beyond-model", sentence, tokens=f"{tokens:,}", maximum=f"{maximum:,}")
     if isinstance(plan, VllmPlan) and architecture.dtype == "bf16":
         runs_in = vllm.runs_in(architecture, generation)
         if runs_in != "bf16":
@@ -233,6 +275,10 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         notes += _vllm_notes(sizing, plan, generation)
     elif plan is not None and (tp := split_of(plan)) > 1:
         notes += _copies(_kinds(ByIdentity(architecture), False), tp)
+    if isinstance(plan, SglangPlan) and budget:
+        notes += _sglang_notes(sizing, plan, budget)
+    if budget and (unknown := _not_taken_off(budget)):
+        notes.append(Note(code="not-taken-off", message=Message(text.NOT_TAKEN_OFF, {"what": Message(unknown)})))
     if plan and maximum is not None and max_tokens is not None and max_tokens > maximum:
         values = {"tokens": f"{max_tokens:,}", "maximum": f"{maximum:,}"}
         note("max-tokens-beyond-model", text.MAX_TOKENS_BEYOND_MODEL, **values)
@@ -249,7 +295,7 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
     if scenario.weight_dtype == "auto" and vllm.needs_expert_parallel(sizing.architecture, tp, generation):
         note("expert-parallel", text.EXPERT_PARALLEL, tp=tp)
     kinds = _kinds(ByIdentity(sizing.architecture), True)
-    notes += _copies(kinds, tp)
+    notes += _copies(kinds, tp, plan.dcp)
     if kinds.windows and plan.request_blocks(tokens) > plan.held_blocks(tokens):
         note(
             "windows-reserve",
@@ -262,19 +308,45 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
         note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
     each = -(-scenario.requests // sizing.engines)
     if sizing.budget and each > (most := vllm.default_batched_sequences(sizing.budget.device)):
-        note("more-than-max-num-seqs", text.MORE_THAN_RUN, sequences=f"{each:,}", most=f"{most:,}")
+        sentence = text.MORE_THAN_RUN_GROUP if sizing.one_command else text.MORE_THAN_RUN
+        note("more-than-max-num-seqs", sentence, sequences=f"{each:,}", most=f"{most:,}")
     return notes
 
 
-def _copies(kinds: "_Kinds", tp: int) -> list[Note]:
-    """What tensor parallelism does not divide."""
+def _sglang_notes(sizing: Sizing, plan: SglangPlan, budget: Budget) -> list[Note]:
+    """Where SGLang runs fewer at once than it is given, though it may be told to run more."""
+    each = -(-sizing.scenario.requests // sizing.engines)
+    most = plan.running_cap(budget.pool_bytes, context_tokens=budget.longest_tokens)
+    raised = plan.running_cap(
+        budget.pool_bytes, context_tokens=budget.longest_tokens, max_running_requests=max(each, plan.dp_attention)
+    )
+    if not each > most < raised:
+        return []
+    values = {"sequences": f"{each:,}", "most": f"{most:,}"}
+    return [Note(code="more-than-max-running-requests", message=Message(text.MORE_THAN_RUNNING, values))]
+
+
+def _not_taken_off(budget: Budget) -> Text | None:
+    """What of a GPU's memory is in use while nobody knows how much of it."""
+    activations, engine = (
+        term.source.text == planning_text.NOT_KNOWN for term in (budget.activations, budget.non_torch)
+    )
+    if activations and engine:
+        return text.ACTIVATIONS_AND_ENGINE
+    return text.ACTIVATIONS if activations else text.ENGINE_MEMORY if engine else None
+
+
+def _copies(kinds: "_Kinds", tp: int, dcp: int = 1) -> list[Note]:
+    """What tensor parallelism does not divide; ``dcp`` GPUs share out the tokens instead of each keeping a copy."""
     notes = []
     heads = kinds.fewest_heads
-    if heads and tp > heads:
-        values = {"tp": tp, "heads": heads, "copies": tp // heads}
+    if heads and (copies := tp // heads // dcp) > 1:
+        values = {"tp": tp, "heads": heads, "copies": copies}
         notes.append(Note(code="kv-heads-copied", message=Message(text.HEADS_COPIED, values)))
-    if tp > 1 and kinds.latent:
-        notes.append(Note(code="latent-copied", message=Message(text.LATENT_COPIED, {"tp": tp})))
+    if kinds.latent and (copies := tp // dcp) > 1:
+        said = text.LATENT_COPIED if dcp == 1 else text.LATENT_COPIED_DCP
+        values = {"tp": tp, "dcp": dcp, "copies": copies}
+        notes.append(Note(code="latent-copied", message=Message(said, values)))
     return notes
 
 

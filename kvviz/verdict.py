@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kvviz.core.units import format_bytes, format_count
-from kvviz.planning import engine_name
+from kvviz.planning import engine_name, most_requests
 from kvviz.sizing import Fits, Sizing
 from kvviz.text import Lang
 from kvviz.text import verdict as text
@@ -35,10 +35,16 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
         rest = missing(lang, needed=needed, tokens=tokens)
         return Verdict(outcome="content" if plan is None else "asks", head=head, rest=rest)
     where = {"gpus": format_count(scenario.gpus), "gpu": short_name(budget.device.name), "tokens": tokens}
-    side_by_side = text.ENGINES(lang, count=sizing.engines, tp=plan.gpus) if sizing.engines > 1 else ""
+    side_by_side = ""
+    if sizing.engines > 1:
+        groups = text.GROUPS if plan.gpus > 1 else text.GROUPS_OF_ONE
+        kind = groups if sizing.one_command else text.ENGINES
+        side_by_side = kind(lang, count=sizing.engines, tp=plan.gpus)
     sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=engine, **where)
     lacking = sizing.lacking_bytes or 0
     tail = (text.SHORT if lacking > 0 else text.SPARE)(lang, bytes=format_bytes(abs(lacking)))
+    if sizing.fits == "no" and sizing.at_slots_limit:
+        tail = text.NO_MORE_SLOTS(lang, most=format_count(most_requests(plan) or 0), bytes=format_bytes(-lacking))
     if budget.available_bytes <= 0:
         head = (text.WEIGHTS_TOO_LARGE if budget.weights.value_bytes > budget.requested_bytes else text.NO_ROOM)(lang)
     elif sizing.starts is False:

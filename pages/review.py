@@ -49,7 +49,7 @@ if a is None:
         st.markdown(f"**{text.ASSUMPTIONS(lang)}**")
         page.rests_on(sizing, lang, phone=phone)
         show.notes(answered.notes, lang)
-        page.not_modelled(lang)
+        page.left_out(scenario, lang)
 else:
     st.caption(f":material/balance: {text.PAGE(lang)} · {show.plain(a.model)}")
     if phone:

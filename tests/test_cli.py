@@ -14,7 +14,9 @@ import pytest
 import kvviz
 from kvviz import catalogue, cli
 from kvviz.core.architecture import used_fields
+from kvviz.devices import every_device
 from kvviz.scenario import DEFAULTS, FIELDS, Scenario, from_json, from_query, to_json, to_query
+from kvviz.text import LANGUAGES
 from tests.test_catalogue import GOOD, SMALL, bad_files
 from tests.test_scenario import OTHER
 
@@ -674,6 +676,79 @@ def test_models_lists_and_searches(capsys: Capture) -> None:
     assert (code, out) == (0, "")
     assert "nothing-of-the-sort" in err
     assert json.loads(run(capsys, "models", "nothing-of-the-sort", "--json")[1])["models"] == []
+
+
+def test_gpus_lists_and_searches(capsys: Capture) -> None:
+    code, out, err = run(capsys, "gpus")
+    assert (code, err) == (0, "")
+    assert {line.split()[0] for line in out.splitlines()} == {gpu.id for gpu in every_device()}
+    (line,) = run(capsys, "gpus", "rtx", "3090", "ti")[1].splitlines()
+    assert line == "rtx-3090-ti  24 GiB  NVIDIA RTX 3090 Ti"
+    found = json.loads(run(capsys, "gpus", "m3 ultra 96", "--json")[1])
+    row = {
+        "id": "m3-ultra-96gb",
+        "name": "Apple M3 Ultra 96GB",
+        "memory_bytes": 96 * 2**30,
+        "memory_basis": "nominal",
+    }
+    assert found == {"kvviz": kvviz.__version__, "gpus": [row]}
+    code, out, err = run(capsys, "gpus", "nothing-of-the-sort")
+    assert (code, out) == (0, "")
+    assert "nothing-of-the-sort" in err
+
+
+@pytest.mark.parametrize(
+    ("written", "gpu"),
+    [
+        ("RTX 3090", "rtx-3090"),
+        ("4090", "rtx-4090"),
+        ("NVIDIA H100 80GB SXM", "h100-80gb"),
+        ("H200", "h200"),
+        ("48gib", "own-48gib"),
+        ("48 GB", "own-48gib"),
+        ("own-48gib", "own-48gib"),
+        ("none", ""),
+        ("", ""),
+    ],
+)
+def test_a_gpu_as_people_write_it(capsys: Capture, written: str, gpu: str) -> None:
+    assert sized(capsys, QWEN, "--gpu", written)["scenario"]["gpu"] == gpu
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("written", "named"), [("H100", "h100-pcie"), ("M4 Max", "m4-max-48gb")])
+def test_a_name_of_several_gpus_lists_those(capsys: Capture, written: str, named: str, lang: str) -> None:
+    code, out, err = run(capsys, "size", QWEN, "--gpu", written, "--lang", lang)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert named in err
+    assert "a100-80gb" not in err
+    assert "kvviz gpus" in err
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_an_unknown_gpu_is_no_wall_of_ids(capsys: Capture, lang: str) -> None:
+    err = run(capsys, "size", QWEN, "--gpu", "Voodoo 2", "--lang", lang)[2]
+    assert "“Voodoo 2”" in err or "「Voodoo 2」" in err
+    assert "kvviz gpus" in err
+    assert "48gib" in err
+    assert len(err) < 160
+
+
+@pytest.mark.parametrize(
+    ("gpu", "how"),
+    [
+        ("h100-80gb", "as the driver reports it"),
+        ("rtx-3090", "the vendor's figure, taken as GiB"),
+        ("mi300a", "the vendor's figure, taken as GiB"),
+        ("48gib", "as you gave it"),
+        ("a100-40gb-mig-1g.5gb", "a share of what the whole GPU reports"),
+        ("a100-40gb-mig-3g.20gb", "as the driver reports it"),
+    ],
+)
+def test_how_a_gpus_memory_is_known(capsys: Capture, gpu: str, how: str) -> None:
+    out = run(capsys, "size", QWEN, "--gpu", gpu)[1]
+    (line,) = [line for line in out.splitlines() if line.startswith("GPU memory")]
+    assert line.endswith(f"GiB  {how}")
 
 
 # --- as a process ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,19 @@ from hypothesis import strategies as st
 
 from kvviz.core.errors import ScenarioError
 from kvviz.core.units import GIB, MIB
-from kvviz.devices import common, device, devices, every_device, hidden_bytes, named, own, search, usable_bytes
+from kvviz.devices import (
+    common,
+    device,
+    devices,
+    every_device,
+    hidden_bytes,
+    meant,
+    memory_note,
+    named,
+    own,
+    search,
+    usable_bytes,
+)
 from kvviz.scenario import Scenario
 
 REPORTED_MIB = {
@@ -56,10 +68,17 @@ def test_the_default_comes_first() -> None:
 
 
 @pytest.mark.parametrize("unknown", ["", "H100", "rtx-9090", "<script>"])
-def test_an_unknown_gpu_lists_the_known_ones(unknown: str) -> None:
-    with pytest.raises(ScenarioError, match=r"h100-80gb.*mi300x") as caught:
+def test_an_unknown_gpu_has_one_short_sentence(unknown: str) -> None:
+    with pytest.raises(ScenarioError, match=r"h100-80gb.*own-48gib") as caught:
         device(unknown)
     assert caught.value.field == "gpu"
+    assert len(str(caught.value)) < 120
+
+
+def test_only_what_a_driver_reported_is_said_to_be() -> None:
+    said = {memory_note(gpu)("en"): gpu.memory_basis for gpu in (*every_device(), device("own-48gib"))}
+    assert len(said) == 4
+    assert [how for how, basis in said.items() if basis == "measured"] == ["as the driver reports it"]
 
 
 MORE_REPORTED_MIB = {
@@ -240,10 +259,38 @@ def test_what_nobody_knows_is_no_gpu_of_ones_own() -> None:
         ("nvidia h200", "h200"),
         ("h100-80gb", "h100-80gb"),
         ("48 GB", "own-48gib"),
+        ("48", "own-48gib"),
+        ("3090", "rtx-3090"),
+        ("4090", "rtx-4090"),
+        ("5090", "rtx-5090"),
+        (" 4080 ", "rtx-4080"),
+        ("3090 GB", "own-3090gib"),
+        ("100 GiB", "own-100gib"),
+        ("96 Go", "own-96gib"),
+        ("9070", "rx-9070-xt"),
     ],
 )
 def test_what_somebody_means(written: str, gpu: str) -> None:
     assert named(written) == gpu
+
+
+@pytest.mark.parametrize(
+    ("written", "some"), [("100", {"h100-80gb", "a100-80gb", "v100-32gb"}), ("7900", {"rx-7900-xt"})]
+)
+def test_a_number_of_several_names_is_none_of_them(written: str, some: set[str]) -> None:
+    assert named(written) is None
+    assert own(written) is None
+    assert some < {gpu.id for gpu in meant(written)}
+
+
+def test_a_large_number_in_no_name_is_no_memory() -> None:
+    assert named("1024") == "own-1024gib"
+    for number in ("1025", "9999", "3091"):
+        assert named(number) is None
+        assert meant(number) == ()
+    for number in map(str, range(1, 10_000)):
+        if any(number in gpu.name.split() for gpu in every_device()):
+            assert own(number) is None
 
 
 def test_nobody_knows_what_is_meant() -> None:

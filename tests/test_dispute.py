@@ -175,3 +175,19 @@ def test_what_differs_from_the_default_says_what_that_is(lang: str) -> None:
     changed = next(a for a in assumptions(sized(A.with_changes(gpu="h200"))) if a.badge == "changed")
     assert changed.source is not None
     assert "H100" in changed.source("ja" if lang == "ja" else "en")
+
+
+def test_every_estimate_of_the_budget_is_an_assumption() -> None:
+    for scenario in (A, A.with_changes(gpu="h200"), A.with_changes(gpu="m3-max-48gb", engine="llama.cpp")):
+        sizing = sized(scenario)
+        budget = sizing.budget
+        assert budget is not None
+        terms = (budget.hidden, budget.weights, budget.activations, budget.graphs, budget.non_torch)
+        sources = [str(one.source) for one in assumptions(sizing) if one.badge == "estimate"]
+        assert sources == [str(term.source) for term in terms if term.basis != "exact"]
+        assert budget.hidden.basis != "exact"
+
+
+def test_a_fraction_left_to_the_engine_is_given() -> None:
+    (said,) = [one.value for one in assumptions(sized(A)) if one.label("en") == "Memory fraction"]
+    assert "0.92" in (said if isinstance(said, str) else said("en"))

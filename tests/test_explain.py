@@ -47,6 +47,30 @@ def test_scales_are_in_the_formula(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "k", "v", "content_bytes", "formula"),
+    [
+        # 36 layers, 8 heads, 128 + 128 values, 8,192 tokens; q8_0 has 34 bytes per 32 values, q4_0 has 18.
+        ("Qwen/Qwen3-8B", "q8_0", "q4_0", 36 * 8 * (136 + 72) * 8192, "36 × 8 × (128 × 1.0625 + 128 × 0.5625) B"),
+        ("Qwen/Qwen3-8B", "auto", "q8_0", 36 * 8 * (256 + 136) * 8192, "36 × 8 × (128 × 2 + 128 × 1.0625) B"),
+        ("Qwen/Qwen3-8B", "q4_0", "q4_0", 36 * 8 * 144 * 8192, "2 × 36 × 8 × 128 × 0.5625 B"),
+    ],
+)
+def test_keys_and_values_may_have_types_of_their_own(
+    model: str, k: str, v: str, content_bytes: int, formula: str
+) -> None:
+    answer = sized(model, engine="llama.cpp", kv_dtype=k, v_dtype=v, input=8_000, output=192)
+    assert answer.content_bytes == answer.request_bytes == content_bytes
+    (line,) = explain.lines(answer)
+    left, _, result = line.formula.partition(" = ")
+    assert left == formula
+    assert value(left, 0) == value(result, 0)
+    assert line.total_bytes == content_bytes
+    both = {"q8_0q4_0": "q8_0 / q4_0", "autoq8_0": "fp16 / q8_0"}
+    assert answer.kv_dtype.name == both.get(k + v, k)
+    assert {note.code for note in answer.notes}.isdisjoint({"stored-as"})
+
+
+@pytest.mark.parametrize(
     ("gpu", "dtype", "latents", "indexer"),
     [
         ("h200", "fp8", "61 × (512 + 4 × 4 + 64 × 2) B = 40,016 B", "61 × (128 + 4) B = 8,052 B"),

@@ -29,12 +29,13 @@ from kvviz.export import (
     file_name,
     json_text,
     markdown_summary,
+    not_modelled,
     sizing_json,
 )
 from kvviz.links import pack_config
 from kvviz.qr import MOST_BYTES, QUIET_MODULES, qr_svg
 from kvviz.resolve import resolve
-from kvviz.scenario import Scenario, from_json, from_query, to_query
+from kvviz.scenario import ENGINES, Scenario, from_json, from_query, to_query
 from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang, Message, Text
 from kvviz.text import charts as parts
@@ -220,7 +221,7 @@ def test_markdown_opens_with_the_answer_and_has_the_sizings_numbers(scenario: Sc
         assert {budget.device_bytes, budget.outside_bytes, budget.available_bytes, budget.pool_bytes} <= found
         assert {budget.usable_bytes + sizing.short_bytes, abs(sizing.lacking_bytes or 0)} <= found
         assert all(parts.BASIS[term.basis](lang) in markdown for term in terms)
-    for said in (kvviz.__version__, sizing.scenario.revision, *(line(lang) for line in text.NOT_MODELLED_LINES)):
+    for said in (kvviz.__version__, sizing.scenario.revision, *(line(lang) for line in not_modelled(scenario))):
         assert said in markdown
     visible = "".join(t.content for t in parsed if t.type in ("text", "code_inline", "text_special"))
     for note in sizing.notes:
@@ -252,6 +253,22 @@ def test_markdown_marks_estimates() -> None:
     weights = format_bytes(sizing.budget.weights.value_bytes)
     marks = {row[1]: row[2] for row in rows_of(markdown_summary(sizing, "", "en")) if len(row) == 3}
     assert marks[f"auto: {weights} per GPU"] == f"default, {parts.BASIS['assumed']('en')}"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "basis", "source"),
+    [
+        ("h100-80gb", "measured", "nvidia-smi, public reports"),
+        ("rtx-3090", "assumed", "published figures"),
+        ("own-48gib", "exact", "as you gave it"),
+        ("a100-40gb-mig-1g.5gb", "assumed", "1 of the 8 memory slices"),
+    ],
+)
+def test_markdown_says_how_a_gpus_memory_is_known(gpu: str, basis: str, source: str) -> None:
+    rows = rows_of(markdown_summary(sized(Scenario(gpu=gpu)), "", "en"))
+    [(_, _, _, said, where)] = [row for row in rows if row[0] == text.DEVICE("en")]
+    assert said == parts.BASIS[basis]("en")
+    assert source in where
 
 
 def test_settings_that_count_for_nothing_are_left_out() -> None:
@@ -423,3 +440,22 @@ def test_file_names_are_safe_anywhere(model: str, name: str) -> None:
     else:  # no setting can be this
         with pytest.raises(KvvizError):
             sizing.scenario.with_changes(model=model)
+
+
+@BOTH
+def test_what_is_left_out_is_no_setting(lang: Lang) -> None:
+    """What can be set is in the numbers."""
+    for engine in ENGINES:
+        said = " ".join(line(lang) for line in not_modelled(Scenario(engine=engine)))
+        others = [text.NOT_MODELLED_OF[other](lang) for other in ENGINES if other != engine]
+        assert text.NOT_MODELLED_OF[engine](lang) in said
+        assert not any(other in said for other in others)
+        for settable in ("tensor parallel", "pipeline", "data parallel", "テンソル並列", "パイプライン", "データ並列"):
+            assert settable not in said.lower()
+
+
+@BOTH
+def test_the_fraction_that_the_engine_takes_is_said(lang: Lang) -> None:
+    markdown = markdown_summary(sized(Scenario()), "", lang)
+    assert text.AUTO_IS(lang, value="0.92") in markdown
+    assert text.AUTO_IS(lang, value="0.92") not in markdown_summary(sized(Scenario(memory_fraction=0.8)), "", lang)

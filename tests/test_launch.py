@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from kvviz.catalogue import load
 from kvviz.core.errors import KvvizError
 from kvviz.launch import PLACEHOLDER, Launch, launch, vllm_command
+from kvviz.levers import levers
 from kvviz.links import pack_config
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES
+from kvviz.verdict import verdict
 
 
 def sized(**changes: object) -> Sizing:
@@ -175,6 +177,38 @@ def test_what_to_know_before_running_it(changes: dict[str, object], said: str) -
     assert all("{" not in note(lang) for note in found.notes for lang in LANGUAGES)
 
 
+@pytest.mark.parametrize(
+    ("changes", "flags", "groups"),
+    [
+        ({"dp": 8}, "--data-parallel-size 8", "attention on each GPU apart"),
+        ({"pp": 2, "dp": 4}, "--pipeline-parallel-size 2 --data-parallel-size 4", "attention in 4 groups of 2"),
+        ({"tp": 2}, "--tensor-parallel-size 2 --data-parallel-size 4", "attention in 4 groups of 2"),
+    ],
+)
+def test_attention_data_parallel_is_one_start(changes: dict[str, object], flags: str, groups: str) -> None:
+    sizing = sized(model="deepseek-ai/DeepSeek-R1", gpu="h200", gpus=8, attention_dp="on", **changes)
+    found = launch(sizing)
+    assert found is not None
+    assert found.command == f"vllm serve deepseek-ai/DeepSeek-R1 --max-model-len 4096 {flags} --enable-expert-parallel"
+    assert "run it once" not in notes(found)
+    assert groups in verdict(sizing, "en").rest
+    many = sized(model="deepseek-ai/DeepSeek-R1", gpu="h200", gpus=8, attention_dp="on", sequences=20_000, **changes)
+    assert any("data-parallel group" in note.message("en") for note in many.notes)
+    weights = resolve(many.scenario).weights
+    more = [lever for lever in levers(many, weigh=lambda _: weights) if lever.code == "gpus"]
+    assert more
+    assert not [lever for lever in more if "engines" in lever.label("en") or "engines" in lever.cost("en")]
+    for lang in LANGUAGES:
+        said = [verdict(many, lang).rest, *(note.message(lang) for note in many.notes)]
+        assert not any("engines of" in one or "one engine" in one or "エンジン 8 個" in one for one in said)
+
+
+def test_engines_without_it_are_started_apart() -> None:
+    found = launched(gpus=2, tp=1)
+    assert "2 engines: run it once for each, on one GPU of its own" in notes(found)
+    assert "--data-parallel-size" not in found.command
+
+
 def test_nothing_to_know() -> None:
     assert launched().notes == ()
     assert launched(in_flight_tokens=16_384).notes == ()
@@ -186,3 +220,10 @@ def test_no_command_for_what_vllm_does_not_run() -> None:
 
 def test_without_a_gpu_the_lengths_are_known() -> None:
     assert launched(gpu="").command == "vllm serve Qwen/Qwen3-32B-FP8 --max-model-len 4096"
+
+
+def test_sglang_is_told_to_run_more_than_it_does_by_itself() -> None:
+    small = {"model": "Qwen/Qwen3-0.6B", "engine": "sglang", "gpu": "h200", "input": 60, "output": 4}
+    assert "--max-running-requests" not in launched(**small, sequences=4_096).command
+    assert "--max-running-requests 5000" in launched(**small, sequences=5_000).command
+    assert "--max-running-requests 5000" in launched(**small, sequences=10_000, gpus=2, tp=1).command

@@ -16,7 +16,7 @@ from kvviz.engines.vllm_kernels import has_kernel
 from kvviz.estimate import Estimate
 from kvviz.levers import CHEAPEST_FIRST, MOST_FIXES, Lever, fixes, levers, speed_floor
 from kvviz.resolve import resolve
-from kvviz.scenario import Scenario
+from kvviz.scenario import ENGINES, Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
 from kvviz.text import LANGUAGES
 from tests.engines import models as m
@@ -501,16 +501,23 @@ class TestSpeedFloor:
         windows = 52 * 1_024 * 2 * 16 * 128 * 2 * 4
         assert windows < shared.cache_bytes < alone.cache_bytes
 
-    def test_only_a_model_that_may_have_experts_is_said_to(self) -> None:
-        dense, mixture = (
-            speed_floor(sized(model=m, sequences=1)) for m in ("Qwen/Qwen3-32B-FP8", "Qwen/Qwen3-30B-A3B")
-        )
-        assert dense is not None
-        assert mixture is not None
+    @pytest.mark.parametrize(
+        ("model", "experts"),
+        [
+            ("Qwen/Qwen3-32B-FP8", False),
+            ("meta-llama/Llama-3.1-8B-Instruct", False),
+            ("google/gemma-3-27b-it", False),
+            ("Qwen/Qwen3-30B-A3B", True),
+            ("openai/gpt-oss-120b", True),
+            ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", True),  # experts in a way of their own
+        ],
+    )
+    def test_only_a_model_with_experts_is_said_to_have_them(self, model: str, experts: bool) -> None:
+        floor = speed_floor(sized(model=model, gpu="h200", sequences=1))
+        assert floor is not None
         for lang, word in (("en", "mixture-of-experts"), ("ja", "MoE")):
-            assert word not in dense.sentence(lang)
-            assert word in mixture.sentence(lang)
-        assert dense.sentence("en").endswith("A floor, not a prediction.")
+            assert (word in floor.sentence(lang)) == experts
+        assert experts or floor.sentence("en").endswith("A floor, not a prediction.")
 
     def test_none_where_nothing_runs(self) -> None:
         assert speed_floor(sized(gpu="")) is None
@@ -533,3 +540,12 @@ def test_all_levers_of_a_scenario_take_milliseconds() -> None:
         fixes(asked, levers(asked, weigh=weigh))
         times.append(time.perf_counter() - start)
     assert min(times) < 0.010
+
+
+def test_weights_are_offered_in_the_types_of_the_engines_files() -> None:
+    asked = {"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "rtx-4090", "sequences": 30}
+    said = {engine: [lever.label("en") for lever in of("weight-dtype", engine=engine, **asked)] for engine in ENGINES}
+    assert said["llama.cpp"] == ["Q8_0 weights", "Q4_K_M weights"]
+    assert said["vllm"] == ["FP8 weights", "INT4 weights"]
+    for engine in ENGINES:
+        assert engine == "llama.cpp" or not any("Q" in label for label in said[engine])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kvviz.catalogue import models
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB
-from kvviz.mistakes import MISTAKES, Explained, explained, name, parse_claim, right, why
+from kvviz.mistakes import MISTAKES, Explained, explained, name, parse_claim, plainly, right, why
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size
@@ -186,6 +186,10 @@ def test_the_simplest_way_comes_first() -> None:
         ("327,680 bytes", 327_680, Fraction(1, 2), "decimal"),
         ("327680", 327_680, Fraction(1, 2), "unknown"),
         ("40", 40 * 10**9, 5 * 10**8, "unknown"),
+        ("1.5e3 MB", 15 * 10**8, 5 * 10**7, "decimal"),
+        ("(40 GB)", 40 * 10**9, 5 * 10**8, "decimal"),
+        ("KV(40 GB)", 40 * 10**9, 5 * 10**8, "decimal"),
+        ("<40 GB", 40 * 10**9, 5 * 10**8, "decimal"),
         ("40G", 40 * 10**9, 5 * 10**8, "decimal"),
         ("Llama 3 70B at 32K takes 20–40 GB", 20 * 10**9, 5 * 10**8, "decimal"),
         ("1 リクエストあたり約 2.5 GB", 25 * 10**8, 5 * 10**7, "decimal"),
@@ -217,7 +221,61 @@ def test_what_a_number_is_for(written: str, per: str | None) -> None:
     assert parse_claim(written).per == per
 
 
-@pytest.mark.parametrize("written", ["", "a lot", "GB", "0 GB", "1" * 60 + " GB"])
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("-5 GB", "negative"),
+        ("−5 GB", "negative"),
+        ("about -20 GB", "negative"),
+        ("1e400 GB", "no amount"),
+        ("1e-400 GB", "no amount"),
+        ("1e99 GB", "no amount"),
+        ("1e" + "9" * 300, "no amount"),
+        ("1" * 60 + " GB", "no amount"),
+        ("9" * 26 + " TB", "no amount"),
+        ("20–99999999999 TB", "no amount"),
+        ("0.2 B", "no amount"),
+        ("<script>alert(1)</script>", "No amount"),
+        ("<b>40 GB</b>", "No amount"),
+        ("alert(1)", "No amount"),
+        ("x40", "No amount"),
+        ("abc5gb", "No amount"),
+    ],
+)
+def test_what_no_memory_can_be_is_refused(written: str, why: str) -> None:
+    with pytest.raises(KvvizError, match=why):
+        parse_claim(written)
+
+
+def test_what_gives_the_right_number_is_no_mistake() -> None:
+    for model, published in (
+        (LLAMA_70B, "320 KB per token"),
+        (GEMMA3, "80 KiB per token"),
+        (QWEN3_32B, "256 KB/token"),
+    ):
+        found = explained(asked(model, 4096, sequences=50), parse_claim(published))
+        assert codes(found)[0] == set()
+        for finding in found.low:
+            assert not finding.candidate.mistakes or finding.candidate.wrong_bytes != finding.candidate.right_bytes
+        assert len(found.low) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (Fraction(10_737), "10,737"),
+        (Fraction(10_737_418_240, 10**9), "10.7"),
+        (Fraction(1, 3), "0.333"),
+        (Fraction(4), "4"),
+        (Fraction(12_345, 10**9), "0.0000123"),
+        (Fraction(10**12), "1,000,000,000,000"),
+    ],
+)
+def test_numbers_are_written_plainly(value: Fraction, written: str) -> None:
+    assert plainly(value) == written
+
+
+@pytest.mark.parametrize("written", ["", "a lot", "GB", "0 GB"])
 def test_what_is_no_number_is_told(written: str) -> None:
     with pytest.raises(KvvizError, match="No amount of memory"):
         parse_claim(written)

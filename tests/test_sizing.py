@@ -19,7 +19,7 @@ from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
-from kvviz.text import Message, Text
+from kvviz.text import LANGUAGES, Lang, Message, Text
 from tests.engines import models as m
 
 FP8_WEIGHTS = 34_300_000_000
@@ -318,6 +318,31 @@ class TestNotes:
         assert not said(sequences=1_025, gpu="")
         [note] = [n for n in sized(sequences=1_025).notes if n.code == "more-than-max-num-seqs"]
         assert "at most 1,024 at once here unless --max-num-seqs is raised" in note.message("en")
+
+    def test_so_are_more_than_sglang_runs(self) -> None:
+        def said(**settings: object) -> list[str]:
+            answer = sized(engine="sglang", gpu="h200", input=60, output=4, **settings)
+            return [n.message("en") for n in answer.notes if n.code == "more-than-max-running-requests"]
+
+        assert said(sequences=4_096) == []
+        [sentence] = said(sequences=4_097)
+        assert "at most 4,096 at once here unless --max-running-requests is raised" in sentence
+        assert said(sequences=8_192, gpus=2, tp=1) == []
+        assert said(sequences=8_193, gpus=2, tp=1) == [sentence]
+        assert said(sequences=1_000_000) == [sentence.replace("4,097", "1,000,000")]
+
+    @pytest.mark.parametrize("lang", LANGUAGES)
+    def test_what_nobody_knows_is_said_not_to_be_taken_off(self, lang: Lang) -> None:
+        def said(**settings: object) -> list[str]:
+            return [n.message(lang) for n in sized(**settings).notes if n.code == "not-taken-off"]
+
+        [both] = said(engine="transformers")
+        [engine] = said(engine="transformers", activations_gib=1.0)
+        [activations] = said(engine="transformers", non_torch_gib=1.0)
+        assert len({both, engine, activations}) == 3
+        assert said(engine="transformers", activations_gib=1.0, non_torch_gib=1.0) == []
+        assert said(engine="transformers", gpu="") == []
+        assert [said(engine=name) for name in ("vllm", "sglang", "tensorrt-llm", "llama.cpp")] == [[]] * 4
 
     def test_typed_weights_have_no_type_to_speak_of(self) -> None:
         assert "weights-are-not-cache" not in codes(sized(weight_dtype="fp8", weights_gib=30.0))

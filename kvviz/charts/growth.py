@@ -16,7 +16,7 @@ from kvviz.charts.style import COLOURS, RULE, Drawing
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.engines.vllm import VllmPlan
-from kvviz.planning import step_tokens
+from kvviz.planning import most_requests, step_tokens
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import charts as text
@@ -89,10 +89,13 @@ def _growth(of: ByIdentity[Sizing], log: bool) -> Growth:
     usable_bytes = budget.usable_bytes if sizing.plan is not None and budget is not None else None
     weights_bytes = budget.weights.value_bytes if budget is not None else None
     first = first_tokens(sizing)
+    slots = most_requests(sizing.plan) if sizing.plan is not None else None
     need = sizing.need_bytes
 
     def line(per_engine: int) -> Line:
         fit = None if usable_bytes is None else longest(lambda n: need(per_engine, n) <= usable_bytes, first=first)
+        if usable_bytes is not None and slots is not None and per_engine > slots:
+            fit = 0
         requests = scenario.requests if per_engine == asked else per_engine * engines
         return Line(requests=requests, per_engine=per_engine, fit_tokens=fit)
 

@@ -47,6 +47,15 @@ class Segment:
     """False for what is needed beyond the GPU's memory."""
 
 
+_SPARE_SOURCES: Final = {
+    (True, True): text.SPARE_SOURCE_KEPT,
+    (True, False): text.SPARE_SOURCE,
+    (False, True): text.SPARE_SOURCE_KEPT_BYTES,
+    (False, False): text.SPARE_SOURCE_BYTES,
+}
+"""By whether the pool is made of blocks, and whether some of it is kept free."""
+
+
 def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
     """The parts, in the order they are drawn. Those on the GPU add up to what the driver reports, the others to
     ``sizing.lacking_bytes``.
@@ -66,6 +75,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
         "kept": format_bytes(kept_bytes),
         "share": f"{sizing.scenario.headroom * 100:.4g}%",
     }
+    in_blocks = block_bytes > 1
     share = {"share": format_bytes(budget.requested_bytes)}
     needed = _needed(sizing, need_bytes)
     terms = {
@@ -126,7 +136,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             value_bytes=kept_bytes,
             role="kv",
             basis=derived,
-            source=Message(text.KEPT_FREE_SOURCE, pool),
+            source=Message(text.KEPT_FREE_SOURCE if in_blocks else text.KEPT_FREE_SOURCE_BYTES, pool),
         ),
         Segment(
             term="cache_needed",
@@ -142,7 +152,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
             value_bytes=budget.usable_bytes - held_bytes,
             role="kv",
             basis=derived,
-            source=Message(text.SPARE_SOURCE_KEPT if kept_bytes else text.SPARE_SOURCE, pool),
+            source=Message(_SPARE_SOURCES[in_blocks, kept_bytes > 0], pool),
         ),
         Segment(
             term="weights_over",
@@ -386,7 +396,7 @@ def _needed(sizing: Sizing, need_bytes: int) -> dict[str, object]:
         Message(text.TOKEN) if sizing.tokens == 1 else Message(text.TOKENS, {"tokens": format_count(sizing.tokens)})
     )
     values: dict[str, object] = {
-        "requests": format_count(-(-sizing.scenario.requests // sizing.engines)),
+        "requests": format_count(sizing.requests_of_one),
         "request": format_bytes(request_bytes),
         "shared": format_bytes(shared_bytes),
         "own": format_bytes(request_bytes - shared_bytes),
@@ -408,7 +418,7 @@ def _verdict(sizing: Sizing, budget: Budget, lang: Lang) -> str:
         return (text.VERDICT_WEIGHTS if heavy else text.VERDICT_NO_ROOM)(
             lang, short=short, need=format_bytes(need_bytes)
         )
-    asked = -(-sizing.scenario.requests // sizing.engines)
+    asked = sizing.requests_of_one
     needed = {
         "need": format_bytes(need_bytes),
         "requests": words.requests(asked, lang),

@@ -187,7 +187,7 @@ def token_bytes(cache: LayerCache, dtype: KvDtype, *, heads: int | None = None) 
     match cache:
         case FullAttention() | SlidingWindow() | ChunkedAttention() | CrossAttention():
             counted = cache.kv_heads if heads is None else heads
-            return counted * (dtype.vector_bytes(cache.key_dim) + dtype.vector_bytes(cache.value_dim))
+            return counted * (dtype.vector_bytes(cache.key_dim) + dtype.values.vector_bytes(cache.value_dim))
         case LatentAttention():
             return dtype.latent_bytes(cache.latent_dim, cache.rope_dim)
         case IndexerKeys():

@@ -4,9 +4,9 @@ Sizes follow KV cache layouts as the engines store them: vLLM 0.33 (``v1/attenti
 ``utils/torch_utils.py:542-544``, ``mla/flashmla_sparse.py:79-122``), llama.cpp (``ggml/src/ggml-common.h:194-256``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, Optional
 
 Packing = Literal["plain", "fp8_ds_mla", "nvfp4_ds_mla"]
 
@@ -31,9 +31,23 @@ class KvDtype:
     """Engines that offer it."""
     quantised: bool = False
     """True if it holds fewer bits than the model computes with."""
+    of_values: Optional["KvDtype"] = None
+    """Type of the values where theirs is another one than that of the keys (llama.cpp ``-ctv``)."""
+
+    @property
+    def values(self) -> "KvDtype":
+        """What values are stored in."""
+        return self.of_values or self
+
+    def with_values(self, values: "KvDtype | None") -> "KvDtype":
+        """Keys as here, values in ``values``."""
+        if values is None or values == self:
+            return self
+        name = f"{self.name} / {values.name}"
+        return replace(self, name=name, quantised=self.quantised or values.quantised, of_values=values)
 
     def vector_bytes(self, dim: int) -> Fraction:
-        """Bytes of one key (or value) vector of ``dim`` values in one head."""
+        """Bytes of one key vector of ``dim`` values in one head; of a value vector by ``values``."""
         return dim * self.value_bytes + self.vector_scale_bytes if dim else Fraction(0)
 
     def latent_bytes(self, latent_dim: int, rope_dim: int) -> Fraction:

@@ -56,8 +56,8 @@ DCP_INSTEAD = Text(
 )
 ATTENTION_DP_INSTEAD = Text(
     "With attention data parallel each GPU keeps only its own requests: {groups} pools of different requests instead "
-    "of {groups} copies of the same. Attention weights are then on every GPU.",
-    "アテンションのデータ並列では、各 GPU が自分のリクエストだけを保持します。同じ内容の {groups} 重の複製が、"
+    "of {copies} copies of the same. Attention weights are then on every GPU.",
+    "アテンションのデータ並列では、各 GPU が自分のリクエストだけを保持します。同じ内容の {copies} 重の複製が、"
     "別々の {groups} 個のプールになります。アテンションの重みは各 GPU に置かれます。",
 )
 ACTIVATIONS = Text(

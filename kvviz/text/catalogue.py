@@ -60,8 +60,10 @@ SET_TOO_LARGE = Text(
     "貼り付けた config を含むものを減らしてください。",
 )
 NOT_A_SET = Text(
-    en="set: these are not scenarios as a kvviz link carries them.",
-    ja="set: kvviz のリンクに入っている形式のシナリオではありません。",
+    en="set: the link was cut off or changed on the way. Its scenarios, and whatever was cut off after them, are lost: "
+    "ask for it again.",
+    ja="set: リンクが途中で切れているか、書き換えられています。含まれていたシナリオと、それより後の内容は失われました。"
+    "リンクを再度もらってください。",
 )
 PROMPTS_TOO_LARGE = Text(
     en="These prompts take {characters} characters in a link; at most {limit} do. Shorten them to share them.",

@@ -72,6 +72,11 @@ KEPT_FREE_SOURCE = Text(
     en="{share} of the pool of {pool}, in whole blocks",
     ja="プール {pool} の {share}（ブロック単位に切り上げ）",
 )
+KEPT_FREE_SOURCE_BYTES = Text(en="{share} of the pool of {pool}", ja="プール {pool} の {share}")
+SPARE_SOURCE_KEPT_BYTES = Text(
+    en="Pool of {pool} − {kept} kept free − needed", ja="プール {pool} − 空けておく {kept} − 必要量"
+)
+SPARE_SOURCE_BYTES = Text(en="Pool of {pool} − needed", ja="プール {pool} − 必要量")
 SPARE_SOURCE_KEPT = Text(
     en="Pool of {pool} ({blocks} blocks) − {kept} kept free − needed",
     ja="プール {pool}（{blocks} ブロック）− 空けておく {kept} − 必要量",

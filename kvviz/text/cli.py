@@ -26,6 +26,8 @@ LOG_SETTINGS = {
     ),
 }
 LOG_UNREADABLE = Text(en="{file} cannot be read: {why}.", ja="{file} を読み取れません（{why}）。")
+GPUS = Text(en="list the known GPUs", ja="登録済みの GPU の一覧")
+GPU_QUERY = Text(en="words that the GPU's name must hold", ja="GPU の名前に含まれる語")
 QUERY = Text(en="words that the model's id must hold", ja="モデルの ID に含まれる語")
 JSON = Text(en="print one JSON object", ja="JSON オブジェクトを 1 つ出力")
 LANG = Text(en="language of the output", ja="出力の言語")
@@ -41,8 +43,8 @@ FLAGS = {
     ),
     "config": Text(en="a config as a kvviz link carries it", ja="kvviz のリンクに含まれる形式の設定"),
     "gpu": Text(
-        en="GPU id such as h100-80gb; without it there is no budget",
-        ja="h100-80gb などの GPU の ID。なければ容量は計算しない",
+        en="GPU by its id or name (kvviz gpus lists them), or its memory, as in 48gib; without it there is no budget",
+        ja="GPU の ID か名前（一覧は kvviz gpus）、または 48gib のようなメモリ容量。なければ容量は計算しない",
     ),
     "gpus": Text(en="how many GPUs; as many as --tp where only that is given", ja="GPU の数。--tp だけならその数"),
     "input": Text(en="prompt tokens of the longest request", ja="最長のリクエストの入力トークン"),
@@ -139,6 +141,16 @@ BOTH_LENGTHS = Text(
 )
 USAGE = Text(en="{why}; see kvviz {command}--help.", ja="{why}（kvviz {command}--help を参照）。")
 NO_MATCH = Text(en="No bundled model matches “{query}”.", ja="「{query}」に一致する同梱モデルはありません。")
+NO_GPU_MATCH = Text(en="No known GPU matches “{query}”.", ja="「{query}」に一致する GPU は登録されていません。")
+UNKNOWN_GPU = Text(
+    en="no known GPU is called “{gpu}”; kvviz gpus [QUERY] lists them, and a size such as 48gib stands for any other.",
+    ja="「{gpu}」という GPU は登録されていません。一覧は kvviz gpus [QUERY] で見られます。"
+    "ほかの GPU は 48gib のようにメモリ容量で指定できます。",
+)
+SEVERAL_GPUS = Text(
+    en="“{gpu}” may be one of several GPUs: {ids}; kvviz gpus [QUERY] lists more about them.",
+    ja="「{gpu}」に当てはまる GPU が複数あります: {ids}（詳細は kvviz gpus [QUERY]）。",
+)
 
 JSON_MEANS = Text(
     en="With --json: content_bytes is one sequence in the chosen cache type before any split (fp8 on sparse latent"
@@ -185,6 +197,12 @@ FIT_NO = Text(
     " {bytes} per GPU short.",
     ja="{gpus} に同時に収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
     "GPU あたり {bytes} 不足しています。",
+)
+FIT_SLOTS = Text(
+    en="{counted} of {needed} requests at once on {gpus}, each at {tokens} tokens ({engine}): there are no more slots."
+    " {bytes} per GPU to spare.",
+    ja="{gpus} で同時に処理できるのはスロット数の上限により {needed} 件中 {counted} 件です"
+    "（各 {tokens} トークン、{engine}）。GPU あたり {bytes} の余裕があります。",
 )
 NO_ROOM = Text(
     en="No request fits on {gpus}, not at {tokens} tokens nor at fewer: weights and engine alone are {bytes} per GPU"
@@ -238,7 +256,6 @@ LOG_LINE = Text(
 )
 LEDGER = Text(en="One GPU", ja="GPU 1 基")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
-DEVICE_NOTE = Text(en="as the driver reports it", ja="ドライバーの報告値")
 HIDDEN = Text(en="not seen by programs", ja="見えない領域")
 OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")
 OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（割合 {fraction}）")

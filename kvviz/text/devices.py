@@ -23,6 +23,14 @@ SHARED = Text(
     en="What the operating system and other programs hold is not known: nothing is taken off for them.",
     ja="OS やほかのプログラムの使用量は不明なため、差し引いていません。",
 )
+MEMORY_REPORTED = Text(en="as the driver reports it", ja="ドライバーの報告値")
+MEMORY_TYPED = Text(en="as you gave it", ja="指定された値")
+MEMORY_NOMINAL = Text(en="the vendor's figure, taken as GiB", ja="ベンダーの公称値（GiB とみなした値）")
+MEMORY_OF_SLICE = Text(en="a share of what the whole GPU reports", ja="GPU 全体の報告値から求めた値")
+NOMINAL_SLICE = Text(
+    en="Memory of the slice: worked out from what the whole GPU reports, not confirmed on a slice.",
+    ja="スライスのメモリは GPU 全体の報告値から求めた値で、スライス上では確認していません。",
+)
 NOMINAL = Text(
     en="Nominal: from the vendor's data, not confirmed by what a driver reports.",
     ja="公称値です。ベンダーの資料によるもので、ドライバーの報告値では確認していません。",

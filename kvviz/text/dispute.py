@@ -71,6 +71,14 @@ NUMBER_HELP = Text(
     "For this scenario: 40 GB, 20–40 GB, 39 GiB, 2.5 GB per user, 1.2 MB/token.",
     "このシナリオに対する数値です。40 GB、20～40 GB、39 GiB、2.5 GB/ユーザー、1.2 MB/トークンのように入力します。",
 )
+READ = Text("Read as {amount}{per}", "読み取った値：{amount}{per}")
+RANGE = Text("{low}–{high}", "{low}～{high}")
+GB_OR_GIB = Text("{amount} GB or GiB", "{amount} GB または GiB")
+PER: Final[Mapping[str, Text]] = {
+    "token": Text(" per token", "（トークンあたり）"),
+    "request": Text(" per request", "（リクエストあたり）"),
+    "load": Text(" in total", "（合計）"),
+}
 FOR_SCENARIO = Text(
     "{model}, {tokens} tokens, {requests} requests at once, {dtype} cache",
     "{model}、{tokens} トークン、同時 {requests} 件、{dtype} キャッシュ",

@@ -22,6 +22,7 @@ ADD = Text("Add a row", "行を追加")
 REMOVE = Text("Remove row {row}", "行 {row} を削除")
 USE = Text("Use these layers", "このレイヤーを使う")
 ROW = Text("Row {row}, {field}: {why}", "行 {row} の{field}：{why}")
+NEEDED = Text("fill in a number", "数値を入力してください")
 TOO_MANY_ROWS = Text(
     "At most {most} rows fit into a link: put alike layers together.",
     "行は {most} 行までです。同じレイヤーは 1 行にまとめてください。",

@@ -139,7 +139,10 @@ ROW_DOES_NOT_DIVIDE = Text(
     "{dtype} quantises {values} values together, and this model has rows of {row}: choose another type.",
     "{dtype} は {values} 個の値をまとめて量子化しますが、このモデルの行は {row} 個です。ほかの型を選んでください。",
 )
-UNKNOWN_GPU = Text("Unknown GPU {gpu}: use one of {ids}.", "GPU {gpu} は不明です。{ids} から選んでください。")
+UNKNOWN_GPU = Text(
+    "Unknown GPU {gpu}: use an id such as h100-80gb, or own-48gib for any GPU with that much memory.",
+    "GPU {gpu} は登録されていません。h100-80gb などの ID か、メモリ容量による own-48gib の形で指定してください。",
+)
 
 # Where the terms of the budget come from
 STATES_APART = Text(
@@ -190,6 +193,15 @@ BEYOND_MODEL = Text(
     "{tokens} トークンは、このモデルの最大長 {maximum} を超えています。上限を無視する指定をしない限り "
     "vLLM は受け付けず、品質も保証されません。",
 )
+BEYOND_MODEL_ELSEWHERE = Text(
+    "{tokens} tokens are beyond this model's own maximum of {maximum}: quality is not known there.",
+    "{tokens} トークンは、このモデルの最大長 {maximum} を超えています。品質は保証されません。",
+)
+STARTUP_FAILS_ELSEWHERE = Text(
+    "{engine} would not start: one request of {length} tokens needs {need}, and {pool} is left for the cache.",
+    "{engine} は起動できません。{length} トークンの 1 リクエストに {need} が必要ですが、"
+    "キャッシュに残るのは {pool} です。",
+)
 STARTUP_FAILS = Text(
     "vLLM would stop at start-up: one request at the max model length of {length} needs {need}, and the pool of {pool} "
     "must have one block more than that.",
@@ -200,12 +212,47 @@ MAX_TOKENS_BEYOND_MODEL = Text(
     "The pool would hold one request of {tokens} tokens; this model's own maximum is {maximum}.",
     "プールには {tokens} トークンの 1 リクエストが入りますが、このモデルの最大長は {maximum} です。",
 )
+MORE_THAN_RUN_GROUP = Text(
+    "Requests for one data-parallel group: {sequences}. vLLM runs at most {most} at once in each unless --max-num-seqs "
+    "is raised; the others wait.",
+    "データ並列の 1 グループあたりのリクエスト数は {sequences} です。vLLM が各グループで同時に処理するのは "
+    "--max-num-seqs を上げない限り {most} 件までで、残りは待ち行列に入ります。",
+)
+SLOTS_LIMIT = Text(
+    "A llama.cpp server has {most} slots at most, however much memory there is: of {requests} requests "
+    "the others wait.",
+    "llama.cpp のサーバーのスロットは、メモリに余裕があっても {most} 個までです。{requests} 件のうち残りは待ち行列に"
+    "入ります。",
+)
+SLOTS_LIMIT_ENGINES = Text(
+    "A llama.cpp server has {most} slots at most, however much memory there is; {engines} of them have {fit}, and of "
+    "{requests} requests the others wait.",
+    "llama.cpp のサーバーのスロットは、メモリに余裕があっても {most} 個までです。{engines} 個で {fit} 個となり、"
+    "{requests} 件のうち残りは待ち行列に入ります。",
+)
 MORE_THAN_RUN = Text(
     "Requests for one engine: {sequences}. vLLM runs at most {most} at once here unless --max-num-seqs is raised; "
     "the others wait.",
     "1 エンジンあたりのリクエスト数は {sequences} です。vLLM がここで同時に処理するのは --max-num-seqs を"
     "上げない限り {most} 件までで、残りは待ち行列に入ります。",
 )
+MORE_THAN_RUNNING = Text(
+    "Requests for one engine: {sequences}. SGLang runs at most {most} at once here unless --max-running-requests is "
+    "raised; the others wait.",
+    "1 エンジンあたりのリクエスト数は {sequences} です。SGLang がここで同時に処理するのは --max-running-requests を"
+    "上げない限り {most} 件までで、残りは待ち行列に入ります。",
+)
+NOT_TAKEN_OFF = Text(
+    "{what} not known and not taken off, so fewer may fit: measure and enter it (under More settings on the page, "
+    "--activations-gib and --non-torch-gib on the command line).",
+    "{what}は不明なため差し引いていません。実際に収まるのはこれより少ない可能性があります。実測値を入力してください"
+    "（ページでは詳細設定、コマンドラインでは --activations-gib と --non-torch-gib）。",
+)
+ACTIVATIONS_AND_ENGINE = Text(
+    "Activations and the engine's own memory are", "アクティベーションとエンジン自体の使用メモリ"
+)
+ACTIVATIONS = Text("The memory of activations is", "アクティベーションのメモリ")
+ENGINE_MEMORY = Text("The engine's own memory is", "エンジン自体の使用メモリ")
 WEIGHTS_DO_NOT_FIT = Text(
     "The weights alone do not fit: {weights} a GPU, and the engine may use {requested}.",
     "重みだけで収まりません。GPU あたり {weights} に対し、エンジンが使えるのは {requested} です。",
@@ -249,6 +296,12 @@ HEADS_COPIED = Text(
 LATENT_COPIED = Text(
     "Tensor parallel does not split a latent cache: every one of the {tp} GPUs keeps all of it.",
     "潜在ベクトルのキャッシュはテンソル並列では分割されず、{tp} GPU すべてが全体を保持します。",
+)
+LATENT_COPIED_DCP = Text(
+    "Tensor parallel does not split a latent cache; decode context parallel {dcp} shares out its tokens, so that {tp} "
+    "GPUs keep it {copies} times.",
+    "潜在ベクトルのキャッシュはテンソル並列では分割されません。デコードコンテキスト並列 {dcp} でトークンを分けるため、"
+    "{tp} GPU に {copies} 重に置かれます。",
 )
 WINDOWS_RESERVE = Text(
     "Windows are counted with {in_flight} tokens in flight: {counted} a request at admission, {held} while it decodes.",

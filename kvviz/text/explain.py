@@ -123,9 +123,14 @@ RESERVATION_TRANSFORMERS = Text(
     "追加の際に 1 レイヤー分が二重に必要になります。",
 )
 HELD = Text("Held", "保持量")
-HELD_WHY = Text(
+HELD_WHY = Text("What it occupies on one GPU while it decodes.", "デコード中に GPU 1 基で占める量です。")
+HELD_BLOCKS = Text(
     "What it occupies on one GPU while it decodes, in whole blocks.",
     "デコード中に GPU 1 基で占める量です（ブロック単位）。",
+)
+HELD_PAGES = Text(
+    "What it occupies on one GPU while it decodes, in whole pages.",
+    "デコード中に GPU 1 基で占める量です（ページ単位）。",
 )
 POOL = Text("Pool", "プール")
 POOL_ROOM_WHY = Text(
@@ -167,6 +172,14 @@ DIFFER_SPLIT_SOME = Text(
 DIFFER_COPIED = Text(
     "Nothing of this cache can be split: each of the {tp} GPUs keeps a copy of all of it.",
     "このキャッシュは分割できず、{tp} GPU のそれぞれが全体の複製を保持します。",
+)
+DIFFER_TOKENS = Text(
+    "Decode context parallel shares out the tokens: each GPU holds one in {dcp} of them.",
+    "デコードコンテキスト並列でトークンを分けるため、各 GPU が保持するのは {dcp} 個に 1 個です。",
+)
+DIFFER_COPIES = Text(
+    "Over the {tp} GPUs each token is kept {copies} times.",
+    "{tp} GPU 全体で、各トークンは {copies} 重に置かれます。",
 )
 SHARE_HEADS = Text("the KV heads", " KV ヘッド")
 SHARE_STATES = Text("the states", "状態")

@@ -1,5 +1,8 @@
 """What is shared and exported: the Markdown summary, the headings of the CSV file, embedding, the QR code."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from kvviz.text.base import Text
 
 # Markdown summary
@@ -20,6 +23,7 @@ MARK = Text("Mark", "区分")
 AS_DEFAULT = Text("default", "既定")
 CHANGED = Text("changed", "変更")
 WITH_ESTIMATE = Text("{mark}, {basis}", "{mark}、{basis}")
+AUTO_IS = Text("auto: {value}", "auto：{value}")
 AUTO_WEIGHTS = Text("auto: {bytes} per GPU", "auto：GPU あたり {bytes}")
 THE_REST = Text("Left at the default – {settings}.", "既定のまま – {settings}。")
 ONE_SETTING = Text("{name}: {value}", "{name}：{value}")
@@ -47,14 +51,40 @@ NOT_MODELLED_LINES = (
         "時間とともに変わるもの：待ち行列、プリエンプション、以前のリクエストのブロックの再利用。",
     ),
     Text(
-        "Draft models and layers, LoRA adapters, encoders of images and sound.",
-        "ドラフトのモデルとレイヤー、LoRA アダプター、画像や音声のエンコーダー。",
+        "LoRA adapters, and what encoders of images and sound need beside their weights.",
+        "LoRA アダプターと、画像や音声のエンコーダーが重み以外に使うメモリ。",
     ),
     Text(
-        "Other programs on the GPU; parallelism other than tensor parallel; offloading to other memory.",
-        "GPU 上のほかのプログラム、テンソル並列以外の並列化、ほかのメモリへの退避。",
+        "Other programs on the GPU; offloading to other memory.",
+        "GPU 上のほかのプログラムと、ほかのメモリへの退避。",
     ),
 )
+NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
+    "vllm": Text(
+        "Of vLLM: draft models of another kind than the model's own layers; context parallelism of the prefill; "
+        "prefill and decoding on separate GPUs.",
+        "vLLM：モデルと異なる種類のドラフトモデル、プリフィルのコンテキスト並列、プリフィルとデコードの GPU の分離。",
+    ),
+    "sglang": Text(
+        "Of SGLang: draft models of another kind than the model's own layers; context parallelism; prefill and "
+        "decoding on separate GPUs.",
+        "SGLang：モデルと異なる種類のドラフトモデル、コンテキスト並列、プリフィルとデコードの GPU の分離。",
+    ),
+    "tensorrt-llm": Text(
+        "Of TensorRT-LLM: draft layers and models; context parallelism; prefill and decoding on separate GPUs.",
+        "TensorRT-LLM：ドラフトのレイヤーとモデル、コンテキスト並列、プリフィルとデコードの GPU の分離。",
+    ),
+    "llama.cpp": Text(
+        "Of llama.cpp: draft models; layers left to the processor (-ngl); GPUs that share rows rather than layers "
+        "(-sm row).",
+        "llama.cpp：ドラフトモデル、CPU に残すレイヤー（-ngl）、レイヤー単位でない GPU 間の分割（-sm row）。",
+    ),
+    "transformers": Text(
+        "Of Transformers: assistant models; layers that device_map leaves to the processor; caches of a fixed size.",
+        "Transformers：アシスタントモデル、device_map で CPU に残すレイヤー、固定サイズのキャッシュ。",
+    ),
+}
+"""What one engine could do besides, by its name in a scenario."""
 SEPARATOR = Text(", ", "、")
 
 # CSV file: its other headings are those of the tables under the charts

@@ -18,21 +18,38 @@ TYPED_WEIGHTS = Text(
     "The answer uses the size of the weights as you typed it: name the checkpoint it belongs to.",
     "この試算は入力された重みの大きさを使っています。それに対応するチェックポイントを指定してください。",
 )
+ONE_COMMAND = Text(
+    "One command for all {gpus} GPUs: it starts {groups} data-parallel groups, shares the requests out among them, and "
+    "every expert is on one GPU. --max-num-seqs counts for each group.",
+    "1 つのコマンドで {gpus} 基すべてを使います。データ並列の {groups} グループが起動し、"
+    "リクエストは自動で振り分けられ、各エキスパートは 1 基に置かれます。--max-num-seqs はグループごとの値です。",
+)
+ONE_GPU = Text("one GPU", "GPU 1 基")
+GPUS = Text("{gpus} GPUs", "GPU {gpus} 基")
 EACH_ENGINE = Text(
-    "{engines} engines: run it once for each, on {tp} GPUs of its own (CUDA_VISIBLE_DEVICES) and with its own --port, "
+    "{engines} engines: run it once for each, on {gpus} of its own (CUDA_VISIBLE_DEVICES) and with its own --port, "
     "and share the requests out among them.",
-    "エンジンは {engines} 個です。専用の GPU {tp} 基（CUDA_VISIBLE_DEVICES）と --port をそれぞれに指定して "
+    "エンジンは {engines} 個です。専用の {gpus}（CUDA_VISIBLE_DEVICES）と --port をそれぞれに指定して "
     "1 回ずつ起動し、リクエストを振り分けてください。",
 )
 EACH_ENGINE_AMD = Text(
-    "{engines} engines: run it once for each, on {tp} GPUs of its own (HIP_VISIBLE_DEVICES) and with its own --port, "
+    "{engines} engines: run it once for each, on {gpus} of its own (HIP_VISIBLE_DEVICES) and with its own --port, "
     "and share the requests out among them.",
-    "エンジンは {engines} 個です。専用の GPU {tp} 基（HIP_VISIBLE_DEVICES）と --port をそれぞれに指定して "
+    "エンジンは {engines} 個です。専用の {gpus}（HIP_VISIBLE_DEVICES）と --port をそれぞれに指定して "
     "1 回ずつ起動し、リクエストを振り分けてください。",
 )
 NO_START = Text(
     "It would stop at start: the longest request does not fit. See the fixes.",
     "最長のリクエストが収まらないため、起動時に停止します。対処を確認してください。",
+)
+SLOTS_LIMIT = Text(
+    "-np {most} is the most that llama.cpp takes: of {asked} requests the others wait.",
+    "llama.cpp の -np は {most} までです。{asked} 件のうち残りは待ち行列に入ります。",
+)
+SLOTS_DO_NOT_FIT = Text(
+    "The cache of all {slots} slots is allocated at start and does not fit: it would stop there. {fit} slots fit.",
+    "{slots} スロット分のキャッシュは起動時にすべて確保されますが、収まらないため起動時に停止します。"
+    "収まるのは {fit} スロットです。",
 )
 BEYOND_MODEL = Text(
     "{tokens} tokens are more than the {maximum} that the model's config.json allows: "

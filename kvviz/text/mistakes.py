@@ -180,6 +180,14 @@ UNIT_MIXED = Text(
     "さらに {real} が {said} と書かれています（差は {percent} %）。",
 )
 
+NEGATIVE = Text(
+    "“{shown}” is negative, which no memory is. Write the amount without a sign.",
+    "「{shown}」は負の数です。メモリ量は符号を付けずに入力してください。",
+)
+OUT_OF_RANGE = Text(
+    "“{shown}” is no amount that a cache could have. Write one from 1 byte to 1,000,000 TB, like 40 GB.",
+    "「{shown}」はキャッシュとしてあり得ない量です。40 GB のように、1 バイトから 1,000,000 TB までで入力してください。",
+)
 NOT_A_NUMBER = Text(
     "No amount of memory in “{shown}”. Write it like 40 GB, 20–40 GB, 39 GiB, 2.5 GB per user or 1.2 MB/token.",
     "「{shown}」にメモリ量が見つかりません。40 GB、20～40 GB、39 GiB、2.5 GB/ユーザー、1.2 MB/トークンのように"

@@ -194,6 +194,15 @@ SEQUENCES_UNUSED = Text(
     "sequences: {sequences} is not used; {users} users have {requests} requests in flight.",
     "sequences: {sequences} は使いません。{users} ユーザーの同時リクエスト数は {requests} 件です。",
 )
+NO_SUCH_GPU = Text(
+    "No known GPU is called “{typed}”. Choose one from the list, or type its memory: 48 GB.",
+    "「{typed}」という GPU は登録されていません。一覧から選ぶか、48 GB のようにメモリ容量を入力してください。",
+)
+SEVERAL_GPUS = Text(
+    "“{typed}” may be one of several GPUs: choose one.",
+    "「{typed}」に当てはまる GPU が複数あります。1 つ選んでください。",
+)
+GPU_HITS = Text("Which GPU?", "どの GPU ですか？")
 HUB_HITS = Text("On the Hub", "Hub の検索結果")
 TOKEN = Text("Token for this model", "このモデルのトークン")
 TOKEN_HELP = Text(
@@ -260,6 +269,10 @@ LINK_HELP = Text(
 )
 LINK_CONFIG = Text("The link contains the config you pasted.", "リンクには貼り付けた config が含まれます。")
 LINK_REJECTED = Text("Some of the link could not be used.", "リンクの一部は使えませんでした。")
+NOT_OF_THE_LINK = Text(
+    "What follows is not what the link was about: it starts anew, with {model} and these settings.",
+    "以下はリンクの内容ではありません。{model} と現在の設定で新しく始めています。",
+)
 USED_INSTEAD = Text("{value} is used until then.", "修正されるまでは {value} を使います。")
 FOOTER = Text(
     "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",

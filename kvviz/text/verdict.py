@@ -19,8 +19,14 @@ ANSWER_WHERE = Text(
     "{gpus} × {gpu}{engines}、各リクエスト {tokens} トークン、{engine}。",
 )
 ENGINES = Text(" ({count} engines of {tp})", "（{tp} 基ずつのエンジン {count} 個）")
+GROUPS = Text(" (attention in {count} groups of {tp})", "（アテンションは {tp} 基ずつの {count} グループ）")
+GROUPS_OF_ONE = Text(" (attention on each GPU apart)", "（アテンションは GPU ごとに別）")
 SHORT = Text("**{bytes} short** per GPU.", "GPU あたり **{bytes} 不足**しています。")
 SPARE = Text("**{bytes} to spare** per GPU.", "GPU あたり **{bytes} の余裕**があります。")
+NO_MORE_SLOTS = Text(
+    "**{most} slots are the most** that one server has; memory is enough, {bytes} to spare per GPU.",
+    "1 つのサーバーの**スロットは {most} 個まで**です。メモリは足りており、GPU あたり {bytes} の余裕があります。",
+)
 CERTAIN = Text(
     "**{fit} are certain**: when all arrive at full length, {bytes} are missing per GPU.",
     "**確実なのは {fit} 件**です。全件が同時に最長で届くと、GPU あたり {bytes} 不足します。",

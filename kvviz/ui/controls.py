@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kvviz import catalogue
 from kvviz.core.units import format_count
-from kvviz.devices import every_device
+from kvviz.devices import every_device, meant
 from kvviz.planning import name_of
 from kvviz.scenario import (
     CHOICES,
@@ -25,6 +25,7 @@ from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
 from kvviz.ui import models, show, state
 from kvviz.ui.answer import Answer
+from kvviz.verdict import short_name
 
 _MORE: Final[Mapping[str, Text]] = {
     "engine": text.ENGINE_HELP,
@@ -54,6 +55,8 @@ _MORE: Final[Mapping[str, Text]] = {
     "non_torch_gib": text.MEASURED_HELP,
 }
 """The folded settings, two a row, each explained."""
+_MOST_HITS: Final = 8
+"""GPUs that are offered where what was typed may mean several."""
 _TP_OPTIONS: Final = ("auto", "1", "2", "4", "8", "16", "32")
 
 
@@ -104,6 +107,16 @@ def seven(answered: Answer, lang: Lang) -> None:
     with right:
         _typed("gpus", lang, text.GPUS_HELP)
     _errors(answered, lang, "gpu", "gpus")
+    if "gpu" in answered.errors and (hits := meant(str(st.session_state["gpu"]))):
+        ids = [gpu.id for gpu in hits[:_MOST_HITS]]
+        st.pills(
+            text.GPU_HITS(lang),
+            ids,
+            key="gpu_hit",
+            on_change=state.gpu_hit_chosen,
+            format_func=lambda gpu: short_name(show.gpu_called(gpu)),
+            wrap=True,  # in a narrow column they would run out of sight
+        )
     left, right = _pair()
     with left:
         _typed("input", lang, text.TOKENS_HELP)
@@ -182,7 +195,7 @@ def _hub(lang: Lang) -> None:
     if models.can_pass():
         _try_again(lang)
     if hits := st.session_state.get("hits"):
-        st.pills(text.HUB_HITS(lang), hits, key="hub_hit", on_change=state.hit_chosen)
+        st.pills(text.HUB_HITS(lang), hits, key="hub_hit", on_change=state.hit_chosen, wrap=True)
     if models.asks_for_token():
         with st.form("with_token", border=False):  # where Enter does what the button does
             st.text_input(text.TOKEN(lang), type="password", key="hub_token", help=text.TOKEN_HELP(lang))

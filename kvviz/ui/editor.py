@@ -22,6 +22,7 @@ from kvviz.links import pack_config, unpack_config
 from kvviz.scenario import parse_tokens
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message
+from kvviz.text import config as config_text
 from kvviz.text import editor as text
 from kvviz.ui import show, state
 
@@ -185,6 +186,7 @@ def _problem(error: KvvizError) -> Message:
         first = error.problems[0]
         if where := _IN_ROW.fullmatch(first.path):
             label = text.FIELDS.get(where[2], where[2])
-            return Message(text.ROW, {"row": int(where[1]) + 1, "field": label, "why": first.message})
+            why = Message(text.NEEDED) if first.message.text == config_text.MISSING else first.message
+            return Message(text.ROW, {"row": int(where[1]) + 1, "field": label, "why": why})
         return first.message
     return error.message

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from kvviz import __version__
-from kvviz.planning import engine_name
+from kvviz.planning import name_of
 from kvviz.text import blocks as blocks_text
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
@@ -52,7 +52,8 @@ if not st.context.is_embedded:
 
 page.run()
 
-engine = engine_name(st.session_state["valid"])
+used = st.session_state["valid"]
+engine = name_of(used.engine, used.engine_version)
 if not st.context.is_embedded:
     st.caption(text.FOOTER(lang, version=__version__, engine=engine))
 # A model that could not be read stays in the address: reloading tries again.

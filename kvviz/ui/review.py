@@ -1,6 +1,7 @@
 """The Review page's own state, read once from the link, and how it shows assumptions, a dispute and a number."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Final
 
 import streamlit as st
@@ -8,7 +9,20 @@ import streamlit as st
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.dispute import Assumption, Badge, Change, Dispute, Step, assumptions, bytes_of, label, pool_of, written
-from kvviz.mistakes import Amount, Claim, Explained, Finding, Mistake, explained, name, parse_claim, right, why
+from kvviz.export import not_modelled
+from kvviz.mistakes import (
+    Amount,
+    Claim,
+    Explained,
+    Finding,
+    Mistake,
+    explained,
+    name,
+    parse_claim,
+    plainly,
+    right,
+    why,
+)
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message
@@ -118,10 +132,10 @@ def _said(value: str | Message, lang: Lang) -> str:
     return value(lang) if isinstance(value, Message) else value
 
 
-def not_modelled(lang: Lang) -> None:
+def left_out(scenario: Scenario, lang: Lang) -> None:
     """What the numbers leave out."""
     st.markdown(f"**{exported.NOT_MODELLED(lang)}**")
-    st.caption("\n".join(f"- {line(lang)}" for line in exported.NOT_MODELLED_LINES))
+    st.caption("\n".join(f"- {line(lang)}" for line in not_modelled(scenario)))
 
 
 # --- two scenarios in dispute ----------------------------------------------------------------------------------------
@@ -234,6 +248,7 @@ def their_number(sizing: Sizing, lang: Lang) -> None:
     except KvvizError as error:
         show.lines(error.lines(lang))
         return
+    st.caption(show.plain(_read(claim, lang)))
     _right(sizing, claim, lang)
     found = explained(sizing, claim)
     ends = [(claim.low, found.low, text.LOW_END)]
@@ -250,6 +265,20 @@ def their_number(sizing: Sizing, lang: Lang) -> None:
     _spans(found, sizing, lang)
     if found.low or found.high:
         st.caption(text.CANDIDATES(lang, tried=format_count(found.tried)))
+
+
+def _read(claim: Claim, lang: Lang) -> str:
+    """What was taken from the words: the number, its unit, and what it is for where they say so."""
+    amount = claim.low.written
+    if claim.high is not None:
+        amount = text.RANGE(lang, low=amount, high=claim.high.written)
+    if claim.unit_name:
+        amount = f"{amount} {claim.unit_name}"
+    elif claim.decimal_bytes > 1:
+        amount = text.GB_OR_GIB(lang, amount=amount)
+    else:
+        amount = f"{amount} B"
+    return text.READ(lang, amount=amount, per=text.PER[claim.per](lang) if claim.per else "")
 
 
 def _right(sizing: Sizing, claim: Claim, lang: Lang) -> None:
@@ -305,9 +334,9 @@ def _amount(amount: Amount, claim: Claim) -> str:
     return f"{amount.written} {claim.unit_name}".strip()
 
 
-def _bytes(count: object, claim: Claim) -> str:
+def _bytes(count: Fraction, claim: Claim) -> str:
     """In binary units, and beside it in the decimal unit that the number is written in."""
-    exact = format_bytes(count)  # type: ignore[arg-type]
+    exact = format_bytes(count)
     if claim.unit != "decimal" or not claim.other_name:
         return exact
-    return f"{exact} ({float(count) / claim.decimal_bytes:,.3g} {claim.unit_name})"  # type: ignore[arg-type]
+    return f"{exact} ({plainly(Fraction(count) / claim.decimal_bytes)} {claim.unit_name})"

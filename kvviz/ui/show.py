@@ -36,7 +36,16 @@ from kvviz.verdict import verdict as answer_in_words
 
 MOST_DETAILS = 12
 MOST_SPLITS = 8
-GRAVE = frozenset({"context-beyond-model", "revision-differs", "more-than-max-num-seqs"})
+GRAVE = frozenset(
+    {
+        "context-beyond-model",
+        "revision-differs",
+        "more-than-max-num-seqs",
+        "more-than-max-running-requests",
+        "slots-limit",
+        "not-taken-off",
+    }
+)
 """Notes that stand right under the sentence, because it would mislead without them."""
 ELSEWHERE = frozenset({"max-tokens-beyond-model", "startup-fails", "weights-do-not-fit", "no-room-for-cache"})
 """Notes on numbers that the page does not show, or that its sentence says already."""
@@ -333,6 +342,8 @@ def error_line(answered: Answer, field: str, lang: Lang) -> str:
     """What is wrong with a setting, by the name its control has, and what is used until it is mended."""
     used = getattr(answered.scenario, field)
     value = format_count(used) if isinstance(used, int) else text.AUTO(lang) if used is None else used
+    if field == "gpu":
+        value = gpu_name(answered.scenario, lang)
     said = answered.errors[field](lang)
     about, colon, rest = said.partition(": ")
     if colon and about in text.LABELS:

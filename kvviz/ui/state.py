@@ -13,7 +13,7 @@ from kvviz import catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError, UnknownArchitectureError
 from kvviz.core.units import format_count
-from kvviz.devices import named
+from kvviz.devices import meant, named
 from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.resolve import resolve
 from kvviz.scenario import (
@@ -29,6 +29,7 @@ from kvviz.scenario import (
     to_query,
     under_engine,
 )
+from kvviz.scenario import shown as one_line
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
 from kvviz.ui import browser, models
@@ -84,6 +85,8 @@ def begin() -> None:
     scenario = _with_model(scenario, choice) if models.known(choice) else _stand_in(scenario, choice)
     st.session_state["rejected"] = messages
     st.session_state["opened"] = scenario
+    if refused and not together:
+        messages.append(Message(text.NOT_OF_THE_LINK, {"model": scenario.model}))
     linked = st.query_params.get("lang")
     preferred = (st.context.locale or "en")[:2]
     fallback = preferred if preferred in LANGUAGES else LANGUAGES[0]
@@ -178,7 +181,7 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
         try:
             scenario = scenario.with_changes(**{name: _meant(name, shown)})
         except ScenarioError as error:
-            errors[name] = error.message
+            errors[name] = error.message if name != "gpu" else _no_such_gpu(str(shown))
     if scenario.from_users:  # the box shows what it comes to
         scenario = scenario.with_changes(sequences=scenario.requests)
         st.session_state["sequences"] = f"{scenario.requests:,}"
@@ -228,10 +231,21 @@ def model_typed() -> None:
     models.suggest(browser.typed())
 
 
+def _no_such_gpu(typed: str) -> Message:
+    """Beside the box, where a list of all ids would help nobody."""
+    return Message(text.SEVERAL_GPUS if meant(typed) else text.NO_SUCH_GPU, {"typed": one_line(typed)})
+
+
 def gpu_chosen() -> None:
     """Callback: a number of GiB is a GPU of one's own; a name that means one GPU is that."""
     chosen = str(st.session_state["gpu"] or "")
     st.session_state["gpu"] = named(chosen) or chosen
+
+
+def gpu_hit_chosen() -> None:
+    """Callback: one of the GPUs that what was typed may mean."""
+    if chosen := st.session_state.get("gpu_hit"):
+        st.session_state["gpu"] = chosen
 
 
 def engine_chosen() -> None:

@@ -250,3 +250,10 @@ def screenshot(page: Page, name: str, *, whole: bool = False) -> Path:
     if whole and in_sight:
         page.set_viewport_size(in_sight)
     return path
+
+
+def go_to(page: Page, group: str, name: str) -> None:
+    """Open another page by the menu at the top."""
+    page.get_by_test_id("stTopNavSection").filter(has_text=group).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name).click()
+    settled(page)

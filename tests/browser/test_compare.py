@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from kvviz.links import pack_scenarios, unpack_scenarios
 from kvviz.scenario import Scenario
 from tests.browser.conftest import OpenPage
-from tests.browser.harness import settled
+from tests.browser.harness import go_to, settled
 from tests.browser.test_sizing import headline
 
 SET = pack_scenarios(
@@ -60,8 +60,7 @@ def test_one_is_edited_and_put_back(open_page: OpenPage) -> None:
     box.fill("100000")
     box.press("Enter")
     settled(page)
-    page.get_by_role("link", name="Compare").click()
-    settled(page)
+    go_to(page, "Size", "Compare")
     press(page, "Put the Sizing page's scenario in place of 3")
     scenarios, _ = unpack_scenarios(parse_qs(urlsplit(page.url).query)["set"][0])
     assert [one.input for one in scenarios] == [3072, 3072, 100_000]

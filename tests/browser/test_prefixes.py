@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.harness import screenshot, settled
+from tests.browser.harness import go_to, screenshot, settled
 
 SVG = '[aria-label^="Prompt 1:"]'
 
@@ -59,10 +59,8 @@ def test_what_was_typed_outlasts_a_visit_to_another_page(open_page: OpenPage) ->
     page.get_by_label("Prompt 3", exact=True).fill("kept")
     page.keyboard.press("Control+Enter")
     settled(page)
-    page.get_by_role("link", name="Sizing").first.click()
-    settled(page)
-    page.get_by_role("link", name="Shared prefixes").click()
-    settled(page)
+    go_to(page, "Size", "Sizing")
+    go_to(page, "Understand", "Shared prefixes")
     expect(page.get_by_label("Prompt 3", exact=True)).to_have_value("kept")
 
 

@@ -44,3 +44,20 @@ def test_one_gpu_has_nothing_to_split() -> None:
     app.session_state["tabs_en"] = text.WHAT_IF("en")
     app.run()
     assert not any(button.key == "split_0" for button in app.button)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("code", "settings"),
+    [
+        ("not-taken-off", {"engine": "transformers"}),
+        ("more-than-max-running-requests", {"engine": "sglang", "sequences": 5_000, "input": 60, "output": 4}),
+    ],
+)
+def test_what_the_sentence_leaves_out_stands_right_under_it(
+    code: str, settings: dict[str, str | int], lang: Lang
+) -> None:
+    asked: dict[str, str | int] = {"model": "Qwen/Qwen3-0.6B", "gpu": "h200", **settings}
+    app = open_app(lang=lang, **{name: str(value) for name, value in asked.items()})
+    (note,) = [note for note in sized(Scenario(**asked)).notes if note.code == code]  # type: ignore[arg-type]
+    assert [warning.value for warning in app.warning] == [show.plain(note.message(lang))]

@@ -34,6 +34,13 @@ def link(app: AppTest) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
 
 
+def test_a_cut_link_says_that_what_follows_is_another_thing() -> None:
+    app = open_page(set=pack_scenarios([R1, Scenario()])[:-9], lang="en")
+    (told,) = (w.value for w in app.warning)
+    assert "are lost" in told
+    assert "not what the link was about" in told
+
+
 def shown(app: AppTest) -> tuple[Scenario, ...]:
     scenarios, rejected = unpack_scenarios(link(app)["set"])
     assert not rejected

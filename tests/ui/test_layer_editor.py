@@ -75,6 +75,23 @@ def test_a_bad_row_gets_one_line_and_stays(lang: Lang) -> None:
     assert boxes(app, "kv_heads")[0].value == "eight"
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_missing_number_is_asked_for_in_words(lang: Lang) -> None:
+    app = pasted(lang, UNKNOWN)
+    boxes(app, "kind")[0].set_value("window").run()
+    press(app, text.USE(lang))
+    label, why = text.FIELDS["window_tokens"](lang), text.NEEDED(lang)
+    assert text.ROW(lang, row=1, field=label, why=why) in [e.value.replace("\\", "") for e in app.error]
+    assert not any("window_tokens" in e.value for e in app.error)
+
+
+def test_what_the_editor_starts_from_is_not_called_unknown() -> None:
+    said = errors(pasted("en", {**UNKNOWN, "quux_cache_factor": 3})).replace("\\", "")
+    assert "quux_cache_factor" in said
+    assert "hidden_size" not in said
+    assert "num_attention_heads" not in said
+
+
 def test_rows_come_and_go() -> None:
     app = pasted("en", UNKNOWN)
     press(app, text.ADD("en"))

@@ -12,6 +12,7 @@ from kvviz.scenario import Scenario, to_query
 from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang, export
 from kvviz.text import dispute as text
+from kvviz.text import sizing as labels
 from kvviz.verdict import verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +63,7 @@ def test_a_link_opens_the_answer_and_what_it_rests_on(lang: Lang) -> None:
     assert verdict(sized(scenario), lang).head in said
     assert text.ASSUMPTIONS(lang) in said
     assert export.NOT_MODELLED_LINES[0](lang) in said
+    assert export.NOT_MODELLED_OF["vllm"](lang) in said
     rests_on = app.table[0].value
     badges = " ".join(map(str, rests_on.to_numpy().ravel()))
     for badge in ("changed", "default", "estimate"):
@@ -130,6 +132,19 @@ def test_a_model_that_nobody_can_read_is_told() -> None:
 def test_what_cannot_be_used_is_told() -> None:
     app = open_review(set="nonsense", lang="en")
     assert "could not be used" in app.warning[0].value
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_cut_link_says_what_is_lost_and_that_the_answer_is_another(lang: Lang) -> None:
+    whole = pack_scenarios((A.with_changes(gpu="h200"), B))
+    for packed in (whole[:-1], whole[: len(whole) // 2], whole[:2]):
+        (told,) = (w.value for w in open_review(set=packed, lang=lang).warning)
+        assert ("are lost" if lang == "en" else "失われました") in told
+        assert labels.NOT_OF_THE_LINK(lang, model=Scenario().model) in told.replace("\\", "")
+    assert not open_review(set=whole, lang=lang).warning
+
+
+def test_what_of_a_dispute_cannot_be_run_is_told() -> None:
     app = open_dispute(A, B.with_changes(gpus=3), lang="en")
     assert app.error
     app = open_dispute(A.with_changes(gpus=3), B, lang="en")
@@ -146,10 +161,18 @@ def test_somebody_elses_number_is_explained_and_travels(lang: Lang) -> None:
     assert "FP32" in said
     assert "MHA" in said
     assert "10 GiB (10.7 GB)" in said
+    assert text.READ(lang, amount="20–40 GB" if lang == "en" else "20～40 GB", per="") in said
     assert shown(open_review(**to_query(llama), claim="20–40 GB", lang=lang)) == said
     app.text_input(key="claim").input("???").run()
     assert "40 GB" in app.error[0].value
     assert app.text_input(key="claim").value == "???"
+    for refused in ("-5 GB", "1e400 GB", "<script>alert(1)</script>", "9" * 26 + " TB"):
+        app.text_input(key="claim").input(refused).run()
+        assert len(app.error) == 1
+        assert text.READ(lang, amount="", per="") not in shown(app)
+    app.text_input(key="claim").input("9000 MB in total").run()
+    assert f"9000 MB{text.PER['load'](lang)}" in shown(app)
+    assert "e+" not in shown(app)
     app.text_input(key="claim").input("3.3 GiB per request").run()
     assert "3.3 GiB" in "\n".join(i.value for i in app.info)
 

@@ -423,3 +423,25 @@ def test_the_growth_comes_before_what_is_to_be_known_beside_it() -> None:
     said = [e.value for e in app.main if e.type in ("caption", "markdown")]
     notes = next(n for n, sentence in enumerate(said) if ":material/info:" in sentence)
     assert notes > said.index(f"**{text.GROWTH('en')}**")
+
+
+def test_a_gpu_that_several_may_be_is_chosen_from_them() -> None:
+    app = open_app(lang="en")
+
+    def typed(gpu: str) -> None:
+        box = app.selectbox(key="gpu")
+        box.options.append(gpu)  # a browser sends what is no option as well
+        box.select(gpu).run()
+
+    typed("MIG")
+    assert not app.exception
+    assert "several" in errors(app)
+    assert "H100 80GB" in errors(app)  # whose answer stands
+    hits = app.get("button_group")
+    assert any("MIG" in str(hit.proto.options) for hit in hits)
+    typed("nobody's")
+    assert "nobody's" in errors(app)
+    assert "H100 80GB" in errors(app)
+    typed("3090")
+    assert not app.error
+    assert link(app)["gpu"] == "rtx-3090"

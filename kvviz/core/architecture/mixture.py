@@ -1,7 +1,10 @@
 """Where a model's experts are and how many weights they have: what engines share out otherwise than the rest."""
 
+import re
+from typing import Final
+
 from kvviz.core.architecture.attention import HIDDEN_NAMES
-from kvviz.core.architecture.fields import MAX_SIZE, Fields
+from kvviz.core.architecture.fields import MAX_SIZE, Fields, Json
 from kvviz.core.architecture.model import Mixture
 
 _COUNT = ("num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts")
@@ -14,6 +17,8 @@ _OTHERWISE = (
     "expert_layer_period",
 )
 """Fields of models whose experts lie or are shaped in ways of their own."""
+_NAME: Final = re.compile(r"(?:^|_)n(?:um)?_(?:(?!shared)\w+_)?experts$")
+"""How all of them call a number of experts."""
 _GATED = 3
 """Matrices of an expert: gate, up and down."""
 
@@ -28,6 +33,18 @@ def read_mixture(text: Fields, layers: int) -> Mixture | None:
         return None
     having = tuple(index for index in range(layers) if _has_experts(text, index, layers))
     return Mixture(layers=having, parameters=_GATED * experts * hidden * width) if having else None
+
+
+def has_experts(text: Fields) -> bool:
+    """Whether there are several, in whatever way and wherever the file says so: some keep it one object deeper."""
+    deeper = [name for name, value in text.data.items() if isinstance(value, dict) and any(map(_NAME.search, value))]
+    return any(_several(text.value(name)) for name in text.data if _NAME.search(name)) or any(
+        has_experts(part) for name in deeper if (part := text.part(name))
+    )
+
+
+def _several(count: Json) -> bool:
+    return any(map(_several, count)) if isinstance(count, list) else isinstance(count, int) and count > 1
 
 
 def _has_experts(text: Fields, index: int, layers: int) -> bool:

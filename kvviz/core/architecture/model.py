@@ -91,6 +91,8 @@ class Architecture:
     """None where weights are in no such blocks, or the file does not say how wide the layers are."""
     mixture: Mixture | None = None
     """None without experts, or where they are not in the common way."""
+    experts: bool | None = None
+    """Whether it has experts in whatever way; None where the file says nothing of how it is made but its cache."""
     query_rank: int | None = None
     """Width that latent attention compresses queries to; None where it does not."""
     facts: tuple[Fact, ...]

@@ -12,9 +12,10 @@ from kvviz.core.architecture.attention import (
     listed_kinds,
 )
 from kvviz.core.architecture.defaults import SIZES, class_defaults
+from kvviz.core.architecture.entered import ENTERED_TYPE
 from kvviz.core.architecture.families import READERS, find_family
 from kvviz.core.architecture.fields import MAX_SIZE, MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
-from kvviz.core.architecture.mixture import read_mixture
+from kvviz.core.architecture.mixture import has_experts, read_mixture
 from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype, WeightBlocks
 from kvviz.core.cache import Layer, RecurrentState, letter
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
@@ -122,12 +123,15 @@ def understood(config: Json) -> Architecture | None:
     """
     if not isinstance(config, dict):
         return None
-    found = _text_part(Fields(data=config))
-    plain = {**found.data, "model_type": "llama", "architectures": []}
     try:
-        return read_config(plain)
+        return _read(_as_plain(_text_part(Fields(data=config))), "")[0]
     except ConfigError:
         return None
+
+
+def _as_plain(text: Fields) -> dict[str, Json]:
+    """A language part as if it were a plain decoder's."""
+    return {**text.data, "model_type": "llama", "architectures": []}
 
 
 def used_fields(config: Json) -> dict[str, Json]:
@@ -190,6 +194,7 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         kv_scheme=kv_scheme,
         weight_blocks=_weight_blocks(text, root),
         mixture=read_mixture(text, len(layers)),
+        experts=None if family == ENTERED_TYPE else has_experts(text),
         query_rank=_width(text, "q_lora_rank") or None,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
@@ -249,10 +254,15 @@ def _class_names(part: Fields) -> tuple[str, ...]:
 
 
 def _unknown(text: Fields, root: Fields) -> UnknownArchitectureError:
-    """Names the fields that were not understood; no number is given."""
+    """Names the fields that were not understood, not even as a plain decoder's; no number is given."""
     named = [name for name in (root.value("model_type"), *_class_names(root)) if isinstance(name, str) and name]
     not_understood = Message(texts.NOT_UNDERSTOOD)
-    problems = [Problem(message=not_understood, path=json_path((*text.path, str(key)))) for key in text.data]
+    try:
+        used = {str(path[0]) for path in _read(_as_plain(text), "")[1].log.reads} - {"model_type", "architectures"}
+    except ConfigError:
+        used = set()
+    left = [str(key) for key in text.data if key not in used]
+    problems = [Problem(message=not_understood, path=json_path((*text.path, key))) for key in left]
     return UnknownArchitectureError(
         Message(texts.UNKNOWN_ARCHITECTURE, {"architecture": shown(named[0]) if named else texts.NO_ARCHITECTURE}),
         problems=tuple(problems[:MAX_PROBLEMS]),
