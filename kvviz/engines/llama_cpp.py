@@ -4,7 +4,7 @@ Read in ggml-org/llama.cpp at 0c1e57098. One server holds the cells of all its s
 them (unified), or divided into equal parts (``-np N`` alone).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -26,6 +26,7 @@ from kvviz.core.cache import (
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
+from kvviz.core.search import largest, longest
 from kvviz.core.units import GIB
 from kvviz.engines.llama_cpp_models import keeps_cross, keeps_windows, not_run
 from kvviz.estimate import Estimate
@@ -196,7 +197,7 @@ class LlamaCppPlan:
 
     def fit(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
         """Most slots of ``tokens`` for which ``pool_bytes`` are enough on every GPU; a server has 256 at most."""
-        return _largest(lambda requests: self.need_bytes(requests, tokens) <= pool_bytes, MAX_SLOTS)
+        return largest(lambda requests: self.need_bytes(requests, tokens) <= pool_bytes, MAX_SLOTS)
 
     def fit_held(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
         """The same in steady decode: nothing more is counted at admission."""
@@ -205,13 +206,7 @@ class LlamaCppPlan:
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request that a server with one slot holds; None where no length is too long, 0 where not one token
         fits."""
-        if self.need_bytes(1, _ENDLESS) <= pool_bytes:
-            return None
-        return _largest(lambda tokens: self.need_bytes(1, tokens) <= pool_bytes, _ENDLESS)
-
-
-_ENDLESS: Final = 1 << 40
-"""Tokens beyond any window."""
+        return longest(lambda tokens: self.need_bytes(1, tokens) <= pool_bytes)
 
 
 def plan(
@@ -542,12 +537,3 @@ def launch(of: LlamaCppPlan, *, model: str, requests: int, tokens: int) -> tuple
 
 def _pad(tokens: int, to: int) -> int:
     return -(-tokens // to) * to
-
-
-def _largest(works: Callable[[int], bool], most: int) -> int:
-    """The largest count up to ``most`` for which ``works`` holds, which holds for all below it; 0 if for none."""
-    low, high = 0, most + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if works(middle) else (low, middle)
-    return low

@@ -25,6 +25,8 @@ from kvviz.core.cache import (
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
+from kvviz.core.parallel import pipeline
+from kvviz.core.search import longest
 from kvviz.engines.sglang_models import VERSION, allocated_layers, keeps_windows, not_run, tracking_slots
 from kvviz.text import Message
 from kvviz.text import sglang as text
@@ -61,7 +63,6 @@ _CONV_BYTES: Final = 2
 """Convolution states are bf16 (``configs/mamba_utils.py:40-100``)."""
 _RECORD: Final = KV_DTYPES["fp8_ds_mla"]
 """A latent in fp8 with its scales and a bf16 rotary part: 656 bytes."""
-_ENDLESS: Final = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,15 +220,7 @@ class SglangPlan:
 
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request the pools can serve; None where no length is too long, 0 where none fits."""
-        if not self.fit(pool_bytes, 1):
-            return 0
-        if self.fit(pool_bytes, _ENDLESS):
-            return None
-        low, high = 1, _ENDLESS
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.fit(pool_bytes, middle) else (low, middle)
-        return low
+        return longest(lambda tokens: self.fit(pool_bytes, tokens) > 0)
 
     def _request(self, tokens: int, stage: Stage) -> int:
         slots = self.slots_per_request * self.slot_bytes
@@ -360,7 +353,9 @@ def _plan(
         pp=pp,
         dp_attention=dp,
         page_tokens=page,
-        stages=tuple(share.stage(layers[start:end]) for start, end in _stage_bounds(len(layers), pp)),
+        stages=tuple(
+            share.stage(layers[part.start : part.stop]) for part in pipeline(architecture, pp, remainder="last")
+        ),
         window_tokens=max((_limit(c) for layer in layers for c in layer), default=0) if windowed else 0,
         window_ratio=window_ratio,
         full_memory_ratio=full_memory_ratio,
@@ -428,20 +423,6 @@ def _limit(cache: LayerCache) -> int:
             return cache.chunk_tokens
         case _:
             return 0
-
-
-def _stage_bounds(layers: int, pp: int) -> list[tuple[int, int]]:
-    """First and past-the-last layer of each stage; the last stages get what does not divide.
-
-    ``distributed/utils.py:110-150``
-    """
-    base, more = divmod(layers, pp)
-    bounds, start = [], 0
-    for rank in range(pp):
-        end = start + base + (rank >= pp - more)
-        bounds.append((start, end))
-        start = end
-    return bounds
 
 
 def offers(kv_dtype: KvDtype) -> bool:

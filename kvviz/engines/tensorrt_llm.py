@@ -31,6 +31,7 @@ from kvviz.core.cache import (
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
+from kvviz.core.search import longest
 from kvviz.core.units import GIB, MIB
 from kvviz.estimate import Estimate
 from kvviz.text import Message
@@ -60,8 +61,6 @@ MAX_TP: Final = 64
 """Largest tensor-parallel size that is suggested."""
 _EXTRA_WINDOW_BLOCKS: Final = 1
 """``kSWAExtraBlock`` of ``kvCacheManager.h``: a window that moves may begin inside a block."""
-_ENDLESS: Final = 1 << 40
-"""Tokens beyond any window."""
 _RUNTIME_BYTES: Final = round((79.10 - 70.48) * GIB) - 6_695 * MIB
 """docs/source/reference/memory.md of TensorRT-LLM."""
 
@@ -173,13 +172,7 @@ class TensorRtLlmPlan:
 
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest request the pool holds; None where no length is too long, 0 where not one token fits."""
-        if self.need_bytes(1, _ENDLESS) <= pool_bytes:
-            return None
-        low, high = 0, _ENDLESS
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.need_bytes(1, middle) <= pool_bytes else (low, middle)
-        return low
+        return longest(lambda tokens: self.need_bytes(1, tokens) <= pool_bytes)
 
     def pool_blocks(self, pool_bytes: int, *, rounded_up: bool = False) -> tuple[tuple[int | None, int], ...]:
         """(window, blocks) that the GPU with the fewest makes of it, states apart: the log's primary pool.

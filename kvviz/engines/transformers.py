@@ -25,6 +25,7 @@ from kvviz.core.cache import (
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
+from kvviz.core.search import longest
 from kvviz.estimate import Estimate
 from kvviz.text import Message
 from kvviz.text import transformers as text
@@ -59,7 +60,6 @@ RESIDUAL_TOKENS: Final = 128
 _GROUP_VALUES: Final = 64
 _BITS: Final = (4, 2)
 _MAX_TP: Final = 64
-_ENDLESS: Final = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,15 +144,7 @@ class TransformersPlan:
 
     def longest_in(self, pool_bytes: int) -> int | None:
         """Longest single request in so many bytes; None where no length is too long, 0 where none fits."""
-        if self.request_bytes(1) > pool_bytes:
-            return 0
-        if self.request_bytes(_ENDLESS) <= pool_bytes:
-            return None
-        low, high = 1, _ENDLESS
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.request_bytes(middle) <= pool_bytes else (low, middle)
-        return low
+        return longest(lambda tokens: self.request_bytes(tokens) <= pool_bytes)
 
     def _request(self, tokens: int, stage: tuple[Kept, ...]) -> int:
         held = sum(self._held(tokens, kept) for kept in stage)
