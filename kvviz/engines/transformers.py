@@ -7,6 +7,7 @@ were measured on small random models; the allocator's own rounding is not counte
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from math import lcm
 from typing import Final, Literal
 
 from kvviz.core.architecture import Architecture, Note
@@ -31,7 +32,6 @@ from kvviz.text import Message
 from kvviz.text import transformers as text
 
 __all__ = [
-    "RESIDUAL_TOKENS",
     "VERSION",
     "Latent",
     "Pool",
@@ -40,6 +40,8 @@ __all__ = [
     "launch",
     "not_run",
     "offers",
+    "paged_blocks",
+    "paged_pool_bytes",
     "plan",
     "pool",
     "tp_sizes",
@@ -48,16 +50,21 @@ __all__ = [
 
 VERSION: Final = "5.24"
 
-Way = Literal["dynamic", "full-length", "static", "quantized"]
+Way = Literal["dynamic", "full-length", "static", "quantized", "fp8"]
 """``DynamicCache(config)``, which ``generate`` makes by itself; ``DynamicCache()`` without a config, which knows no
-windows; ``StaticCache`` of the longest length; ``QuantizedCache`` of whole groups and an unquantised rest."""
+windows; ``StaticCache`` of the longest length; ``QuantizedCache`` of whole groups and an unquantised rest; the one of
+its back ends that needs neither (fp8)."""
 Latent = Literal["stored", "expanded"]
 """What is kept of latent attention: the latent itself, or full heads as version 4.57 did
 (``models/deepseek_v3/modeling_deepseek_v3.py:421-424`` there)."""
 
-RESIDUAL_TOKENS: Final = 128
+_RESIDUAL_TOKENS: Final = 128
 """Tokens at which the unquantised rest is quantised too (lines 786-865)."""
 _GROUP_VALUES: Final = 64
+_SCALES_BYTES: Final = 2 * 4
+"""fp8: one fp32 scale for all keys of a layer and one for all its values, whatever the batch (lines 1009-1066)."""
+_PAGE_ALIGNMENT_BYTES: Final = 128
+_SPARE_SECTORS: Final = 2
 _BITS: Final = (4, 2)
 _MAX_TP: Final = 64
 
@@ -76,6 +83,8 @@ class Kept:
     """Bytes of a token's keys and values once they are quantised; 0 where they never are."""
     fixed_bytes: int = 0
     """Whatever the length: states, keys and values of an encoder."""
+    once_bytes: int = 0
+    """Whatever the length and the batch: scales."""
 
     @property
     def token_bytes(self) -> int:
@@ -110,6 +119,13 @@ class TransformersPlan:
     def held_bytes(self, tokens: int) -> int:
         """What it occupies between two steps, on the fullest GPU."""
         return max(sum(self._held(tokens, kept) for kept in stage) for stage in self.stages)
+
+    def batch_bytes(self, batch: int, tokens: int, *, prompt_tokens: int) -> int:
+        """What a whole batch occupies between two steps once each is ``tokens`` long, on the fullest GPU.
+
+        The first ``prompt_tokens`` came in one step. Of a static cache, ``tokens`` is what it was made for.
+        """
+        return max(sum(self._batch(batch, tokens, prompt_tokens, kept) for kept in stage) for stage in self.stages)
 
     def append_bytes(self, tokens: int) -> int:
         """What is taken besides, for a moment, by the step that makes it ``tokens`` long: one layer's old tensors."""
@@ -146,6 +162,16 @@ class TransformersPlan:
         """Longest single request in so many bytes; None where no length is too long, 0 where none fits."""
         return longest(lambda tokens: self.request_bytes(tokens) <= pool_bytes)
 
+    def _batch(self, batch: int, tokens: int, prompt_tokens: int, kept: Kept) -> int:
+        if tokens == prompt_tokens:
+            each = self._after_prompt(tokens, kept)
+        elif kept.quantised_bytes:  # the rest starts anew each time it is quantised
+            rest = 0 if self.way == "fp8" else (tokens - prompt_tokens) % _RESIDUAL_TOKENS
+            each = self._quantised(tokens, rest, kept)
+        else:
+            each = self._held(tokens, kept)
+        return batch * (each - kept.once_bytes) + kept.once_bytes
+
     def _request(self, tokens: int, stage: tuple[Kept, ...]) -> int:
         held = sum(self._held(tokens, kept) for kept in stage)
         prompt = sum(self._after_prompt(min(self.prompt_tokens, tokens), kept) for kept in stage)
@@ -154,20 +180,27 @@ class TransformersPlan:
     def _held(self, tokens: int, kept: Kept) -> int:
         """A window of W keeps W - 1 tokens of a tensor of W; a static one has W (lines 222-247, 424-460, 539-546)."""
         if kept.quantised_bytes:  # the rest is longest just before it is quantised; the prompt is at once
-            rest = min(tokens - 1, RESIDUAL_TOKENS - 1)
-            return (tokens - rest) * kept.quantised_bytes + rest * kept.token_bytes
+            rest = 0 if self.way == "fp8" else min(tokens - 1, _RESIDUAL_TOKENS - 1)
+            return self._quantised(tokens, rest, kept)
         count = min(tokens, kept.limit_tokens) if kept.limit_tokens else tokens
         return count * kept.token_bytes + kept.fixed_bytes
 
     def _after_prompt(self, tokens: int, kept: Kept) -> int:
         if kept.quantised_bytes:
-            return tokens * kept.quantised_bytes
+            return self._quantised(tokens, 0, kept)
         if self.way == "static":
             return self._held(tokens, kept)
         return tokens * kept.token_bytes + kept.fixed_bytes
 
+    def _quantised(self, tokens: int, rest_tokens: int, kept: Kept) -> int:
+        return (tokens - rest_tokens) * kept.quantised_bytes + rest_tokens * kept.token_bytes + kept.once_bytes
+
     def _second_copy(self, tokens: int, kept: Kept) -> int:
         """Beside what is held after the step."""
+        if self.way == "fp8" and kept.quantised_bytes:  # old tensors, keys read back, then values, twice in fp32
+            old = (tokens - 1) * kept.quantised_bytes
+            values = kept.value_bytes / self.kv_dtype.value_bytes
+            return int(old + tokens * (kept.key_bytes + 2 * 4 * values))
         if kept.quantised_bytes:  # read back in full, then joined with the rest and the new token (lines 842-846)
             return (2 * tokens - 1) * kept.token_bytes
         if self.way == "static":  # a full window moves up by one through a copy (lines 572-590)
@@ -218,9 +251,11 @@ def _plan(
     layers = architecture.layers
     if not 1 <= pp <= len(layers):
         raise ScenarioError(Message(text.PP_TOO_LARGE, {"pp": pp, "layers": len(layers)}), field="pp")
-    quantised = bits if way == "quantized" else 0
+    quantised = {"quantized": bits, "fp8": 8}.get(way, 0)
     if quantised:
-        _check_quantised(layers, bits, tp)
+        _check_full_attention(layers)
+    if way == "quantized":
+        _check_groups(layers, bits, tp)
     latents = {c for layer in layers for c in layer if isinstance(c, LatentAttention)}
     if latent == "expanded" and not all(c.heads and c.head_key_dim for c in latents):
         raise ScenarioError(Message(text.EXPANSION_UNKNOWN), field="latent")
@@ -253,7 +288,8 @@ def _kept(layers: tuple[Layer, ...], dtype: KvDtype, way: Way, tp: int, bits: in
                     key_bytes=int(keys * dtype.value_bytes),
                     value_bytes=int(values * dtype.value_bytes),
                     limit_tokens=0 if way == "full-length" else _limit(cache),
-                    quantised_bytes=_quantised_bytes(keys + values, bits, dtype) if bits else 0,
+                    quantised_bytes=_quantised_bytes(keys + values, bits, way, dtype) if bits else 0,
+                    once_bytes=_SCALES_BYTES if way == "fp8" else 0,
                 )
 
 
@@ -297,8 +333,10 @@ def _state_bytes(state: RecurrentState, dtype: KvDtype) -> int:
     return channels * columns * int(dtype.value_bytes) + state.heads * state.values_per_head * each
 
 
-def _quantised_bytes(values: int, bits: int, dtype: KvDtype) -> int:
+def _quantised_bytes(values: int, bits: int, way: Way, dtype: KvDtype) -> int:
     """Packed values, and a scale and a shift in the model's type for each group (lines 786-950, quanto 0.2.7)."""
+    if way == "fp8":
+        return values
     return values * bits // 8 + values // _GROUP_VALUES * 2 * int(dtype.value_bytes)
 
 
@@ -354,18 +392,43 @@ def _check_tp(architecture: Architecture, tp: int) -> None:
     raise ScenarioError(Message(text.TP_DOES_NOT_DIVIDE, {"tp": tp, "sizes": sizes}), field="tp")
 
 
-def _check_quantised(layers: tuple[Layer, ...], bits: int, tp: int) -> None:
-    """Lines 2225-2245 for the kinds of layers; a group must not end inside a token."""
-    if bits not in _BITS:
-        values = {"bits": bits, "choices": ", ".join(str(b) for b in _BITS)}
-        raise ScenarioError(Message(text.QUANTISED_BITS, values), field="bits")
+def _check_full_attention(layers: tuple[Layer, ...]) -> None:
+    """Lines 2235-2245, for the kinds of layers."""
     caches = {cache for layer in layers for cache in layer}
     if not all(layers) or not all(isinstance(c, FullAttention | LatentAttention) for c in caches):
         raise ScenarioError(Message(text.QUANTISED_ONLY_FULL), field="way")
-    rows = {row for cache in caches for row in _row_values(cache, tp, "stored")}
+
+
+def _check_groups(layers: tuple[Layer, ...], bits: int, tp: int) -> None:
+    """A group must not end inside a token."""
+    if bits not in _BITS:
+        values = {"bits": bits, "choices": ", ".join(str(b) for b in _BITS)}
+        raise ScenarioError(Message(text.QUANTISED_BITS, values), field="bits")
+    rows = {row for layer in layers for cache in layer for row in _row_values(cache, tp, "stored")}
     if uneven := [row for row in rows if row % _GROUP_VALUES]:
         values = {"group": _GROUP_VALUES, "row": min(uneven)}
         raise ScenarioError(Message(text.QUANTISED_GROUPS, values), field="way")
+
+
+def paged_blocks(tokens: int, requests: int, *, block_tokens: int) -> int:
+    """Blocks of all layers that so many requests of ``tokens`` tokens take of the pool of continuous batching."""
+    return requests * -(-tokens // block_tokens)
+
+
+def paged_pool_bytes(architecture: Architecture, *, kv_dtype: KvDtype, blocks: int, block_tokens: int) -> int:
+    """The one tensor of continuous batching: whole sectors, and two that are never handed out, for padding.
+
+    ``generation/continuous_batching/cache.py:158-213``. Raises ScenarioError for layers that are not all alike and full
+    attention, which are shared out by other rules.
+    """
+    kinds = set(architecture.layers)
+    only = next(iter(kinds)) if len(kinds) == 1 else ()
+    # Keys and values have as much room as each other.
+    if len(only) != 1 or not isinstance(only[0], FullAttention) or only[0].key_dim != only[0].value_dim:
+        raise ScenarioError(Message(text.PAGED_ONLY_ALIKE), field="way")
+    block = block_tokens * plan(architecture, kv_dtype=kv_dtype).held_bytes(1)
+    sector = lcm(block, _PAGE_ALIGNMENT_BYTES)
+    return (-(-blocks * block // sector) + _SPARE_SECTORS) * sector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,6 +464,7 @@ def launch(of: TransformersPlan, *, model: str, max_new_tokens: int) -> str:
         "dynamic": "",
         "full-length": ", cache=DynamicCache()",
         "static": ', cache_implementation="static"',
+        "fp8": ', cache_implementation="quantized", cache_config={"backend": "fp8"}',
         "quantized": f', cache_implementation="quantized", cache_config={{"backend": "quanto", "nbits": {of.bits}}}',
     }[of.way]
     if of.way == "full-length":

@@ -9,7 +9,7 @@ from kvviz.core.errors import KvvizError
 from kvviz.live.measure import cache_storages, probe
 from kvviz.live.model import Loaded, device_name, too_large, versions
 from kvviz.live.paged import PagedPool
-from kvviz.live.prediction import Prediction, encoder_tokens, predict
+from kvviz.live.prediction import encoder_tokens, predict
 from kvviz.live.request import LiveRequest, check_length
 from kvviz.live.sample import Ended, Sample, Started
 from kvviz.text import LANGUAGES, Message
@@ -61,7 +61,7 @@ def run(
             yield Sample(
                 tokens=tokens,
                 new_tokens=number + 1,
-                predicted_bytes=None if steps.prediction is None else steps.prediction.bytes_at(tokens),
+                predicted_bytes=None if steps.prediction is None else steps.prediction(tokens),
                 measured_bytes=sum(remembered),
                 used_bytes=steps.used_bytes(),
                 counter_bytes=sum(counters),
@@ -103,7 +103,7 @@ class _Steps:
         predicted = None
         if self.prediction is not None:
             lengths = range(self.prompt_tokens, self.prompt_tokens + request.new_tokens)
-            predicted = tuple(self.prediction.bytes_at(n) for n in lengths)
+            predicted = tuple(self.prediction(n) for n in lengths)
             _must_fit(loaded, max(predicted))
         if self._is_pair:
             self._more["encoder_outputs"] = _encode(model, loaded.device, request.batch, encoder)
@@ -192,7 +192,7 @@ def _prompt(loaded: Loaded, request: LiveRequest) -> list[int]:
 
 def _prediction(
     loaded: Loaded, request: LiveRequest, prompt_tokens: int, longest_tokens: int
-) -> tuple[Prediction | None, KvvizError | None]:
+) -> tuple[Callable[[int], int] | None, KvvizError | None]:
     """Or why there is none: a run can be measured all the same."""
     if isinstance(loaded.architecture, KvvizError):
         return None, loaded.architecture

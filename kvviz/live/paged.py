@@ -6,7 +6,8 @@ What is called here is not public: read from 5.24 (``generation/continuous_batch
 from typing import TYPE_CHECKING, Any
 
 from kvviz.core.errors import KvvizError
-from kvviz.live.prediction import PAGE_TOKENS, paged_blocks
+from kvviz.engines.transformers import paged_blocks
+from kvviz.live.prediction import PAGE_TOKENS
 from kvviz.text import Message
 from kvviz.text import live as text
 
@@ -30,7 +31,7 @@ class PagedPool:
                 transformers.GenerationConfig(do_sample=False, eos_token_id=-1, max_new_tokens=endless),
                 transformers.ContinuousBatchingConfig(
                     page_size=PAGE_TOKENS,
-                    num_blocks=paged_blocks(longest_tokens, batch),
+                    num_blocks=paged_blocks(longest_tokens, batch, block_tokens=PAGE_TOKENS),
                     max_batch_tokens=len(ids) * batch,  # the prompts are handled in one step
                     allow_block_sharing=False,  # all sequences are alike, and shall be counted all the same
                     use_async_batching=False,

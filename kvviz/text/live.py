@@ -26,10 +26,6 @@ NO_PAGED = Text(
     "Transformers {version} does not offer its paged cache in the way it is measured here: choose another cache.",
     "Transformers {version} のページ化キャッシュは、ここでの方法では実測できません。ほかのキャッシュを選んでください。",
 )
-PAGED_ONLY_ALIKE = Text(
-    "The paged cache is measured for models whose layers are all full attention: choose another cache.",
-    "ページ化キャッシュの実測は、全レイヤーが全アテンションのモデルに限ります。ほかのキャッシュを選んでください。",
-)
 
 # Settings
 NOT_A_NUMBER = Text(

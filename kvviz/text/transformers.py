@@ -43,6 +43,11 @@ QUANTISED_BITS = Text(
     "QuantizedCache stores {choices} bits a value; {bits} were given.",
     "QuantizedCache の 1 値あたりのビット数は {choices} です。指定された値は {bits} です。",
 )
+PAGED_ONLY_ALIKE = Text(
+    "The paged cache is worked out for models whose layers are all alike and full attention: choose another cache.",
+    "ページ化キャッシュに対応しているのは、全レイヤーが同じ形の全アテンションであるモデルに限ります。"
+    "ほかのキャッシュを選んでください。",
+)
 EXPANSION_UNKNOWN = Text(
     "The config does not say how large expanded heads are: choose the version that stores the latent.",
     "展開したヘッドの大きさが config にありません。潜在ベクトルのまま保持する版を選んでください。",

@@ -88,10 +88,46 @@ def test_quantised_caches(bits: int, row_bytes: int) -> None:
     assert made.append_bytes(1_000) == 1_999 * 1_024
 
 
-def test_quantised_caches_are_for_full_attention_alone() -> None:
+def test_the_unquantised_rest_starts_anew() -> None:
+    """256 values of bf16 are 512 bytes, and 144 in 4 bits; the prompt is quantised at once, then every 128 tokens."""
+    made = plan(m.architecture((FullAttention(kv_heads=2, key_dim=128, value_dim=128),)), way="quantized")
+    for tokens, rest in ((40, 0), (41, 1), (167, 127), (168, 0), (169, 1)):
+        held = 2 * ((tokens - rest) * 144 + rest * 512)
+        assert made.batch_bytes(3, tokens, prompt_tokens=40) == 3 * held
+        assert made.held_bytes(tokens) >= held
+
+
+@pytest.mark.parametrize(("dtype", "copy"), [("bf16", 385_408), ("fp32", 449_664)])
+def test_fp8_caches(dtype: str, copy: int) -> None:
+    """A byte a value, two fp32 scales a layer for the whole batch; the copy as live storages showed it."""
+    one = plan(
+        m.architecture((FullAttention(kv_heads=2, key_dim=32, value_dim=32),)), kv_dtype=KV_DTYPES[dtype], way="fp8"
+    )
+    assert one.held_bytes(502) == one.after_prompt_bytes(502) == 502 * 2 * 64 + 8
+    assert one.append_bytes(502) == copy
+    assert one.request_bytes(502) == one.held_bytes(502) + copy
+    two = plan(m.architecture(*[(FullAttention(kv_heads=2, key_dim=32, value_dim=32),)] * 2), way="fp8")
+    for prompt in (1, 300, 502):
+        assert two.batch_bytes(5, 502, prompt_tokens=prompt) == 2 * (5 * 502 * 2 * 64 + 8)
+
+
+def test_a_paged_pool_is_whole_sectors_and_two_to_spare() -> None:
+    alike = m.architecture((FullAttention(kv_heads=2, key_dim=8, value_dim=8),))
+    odd = m.architecture((FullAttention(kv_heads=1, key_dim=3, value_dim=3),))  # 192 bytes a block: sectors of 384
+    assert transformers.paged_blocks(33, 2, block_tokens=16) == 6
+    for architecture, blocks, size in ((alike, 6, 8 * 1_024), (odd, 6, 5 * 384), (odd, 7, 6 * 384)):
+        made = transformers.paged_pool_bytes(architecture, kv_dtype=BF16, blocks=blocks, block_tokens=16)
+        assert made == size
+    for architecture in (m.GEMMA3_27B, m.QWEN3_NEXT, m.DEEPSEEK_R1):
+        with pytest.raises(ScenarioError, match="full attention"):
+            transformers.paged_pool_bytes(architecture, kv_dtype=BF16, blocks=1, block_tokens=16)
+
+
+@pytest.mark.parametrize("way", ["quantized", "fp8"])
+def test_quantised_caches_are_for_full_attention_alone(way: str) -> None:
     for architecture in (m.GEMMA3_27B, m.DEEPSEEK_V32, m.QWEN3_NEXT):
         with pytest.raises(ScenarioError, match="full attention"):
-            plan(architecture, way="quantized")
+            plan(architecture, way=way)
     with pytest.raises(ScenarioError, match="80"):
         plan(m.architecture((FullAttention(kv_heads=1, key_dim=80, value_dim=80),)), way="quantized")
     with pytest.raises(ScenarioError, match="4, 2"):
@@ -174,7 +210,7 @@ def test_nothing_is_set_aside_beforehand() -> None:
     assert measured.available_bytes == 63 * GIB
 
 
-@pytest.mark.parametrize("way", ["dynamic", "full-length", "static", "quantized"])
+@pytest.mark.parametrize("way", ["dynamic", "full-length", "static", "quantized", "fp8"])
 @pytest.mark.parametrize("tp", [1, 2])
 def test_the_program_is_python(way: str, tp: int) -> None:
     program = transformers.launch(plan(m.QWEN3_32B, way=way, tp=tp), model="owner/it's", max_new_tokens=512)
