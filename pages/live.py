@@ -3,12 +3,15 @@
 import streamlit as st
 
 from kvviz.text import live_page as text
-from kvviz.ui import browser, state
+from kvviz.ui import browser, show, state
 from kvviz.ui import live as page
 
 lang = state.lang()
 allowed, why_not = page.begin()
+scenario, errors = state.read()
+state.publish(scenario, asked="model" not in errors, **page.query())
 
+show.rejected(lang)
 if why_not is not None:
     page.result(lang)
     page.not_here(why_not, lang)
@@ -28,3 +31,4 @@ else:
 page.save(lang)
 page.table_of_kept(lang)
 page.time(lang)
+page.share(scenario, lang)

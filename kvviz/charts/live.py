@@ -1,14 +1,16 @@
 """A run's cache as it grows, predicted as a line and measured as points; and seconds in all, run by run."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from kvviz.charts import words
-from kvviz.charts.style import COLOURS, RULE, Drawing
-from kvviz.core.units import format_count
-from kvviz.live import Recording, Sample, Started, elapsed_s
+from kvviz.charts.ledger import LEGEND_FONT, LEGEND_WIDTH
+from kvviz.charts.style import COLOURS, GRID, RULE, Drawing, fill, hollow
+from kvviz.core.units import format_bytes, format_count
+from kvviz.live import Part, Recording, Sample, Started, elapsed_s, ledger, most_temporary_bytes
+from kvviz.live.figures import Holder
 from kvviz.text import Lang
 from kvviz.text import live_page as text
 
@@ -20,6 +22,21 @@ _ROWS: Final = 12
 _HEIGHT: Final = 320
 _LINES: Final = (COLOURS["kv"], COLOURS["weights"], COLOURS["activations"], COLOURS["overhead"], COLOURS["free"])
 _DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash")
+_MARKERS: Final[dict[Holder, dict[str, Any]]] = {
+    "weights": fill("weights"),
+    "kv": fill("kv"),
+    "rounding": hollow("kv", "-", 0.3),
+    "tensors": fill("overhead"),
+    "process": fill("overhead"),
+    "activations": fill("activations"),
+    "slack": hollow("overhead", "x", 0.2),
+    "elsewhere": fill("free"),
+    "free": hollow("free", ".", 0.12),
+}
+_TO_COME: Final = hollow("kv", "/", 0.2)
+_UPPER, _LOWER = [0.76, 1.0], [0.28, 0.52]
+"""Where the two bars lie between the legend and the title, as shares of the chart's height."""
+_MEMORY_HEIGHT: Final = 300
 
 
 def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.Figure:
@@ -88,6 +105,98 @@ def cache_rows(samples: Sequence[Sample], lang: Lang) -> list[dict[str, int | fl
         }
         for s in _thinned(samples, _ROWS)
     ]
+
+
+def memory_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.Figure:
+    """Where the device's memory is after the last sample; below, so that it can be seen to grow, the cache alone."""
+    parts = ledger(started, samples)
+    whole = sum(part.held_bytes for part in parts)
+    unit, size = words.unit_of(whole)
+    drawing = Drawing()
+    for part in parts:
+        label = f"{text.HOLDERS[part.holder](lang)}<br>{format_bytes(part.held_bytes)}"
+        _segment(drawing, part.held_bytes / size, label, part.holder, _MARKERS[part.holder])
+    device = text.OF_DEVICE(lang, device=started.device, bytes=format_bytes(whole))
+    drawing.label(text=device, x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=4)
+    last, end = samples[-1].measured_bytes, max(started.predicted_bytes or (0,))
+    more: dict[str, Any] = {}
+    if end:
+        small, of_unit = words.unit_of(max(last, end))
+        to_come = max(0, end - last)
+        grown = text.OF_CACHE(lang, held=format_bytes(last), all=format_bytes(end))
+        _segment(drawing, last / of_unit, grown, "cache", _MARKERS["kv"], axis="2")
+        label = f"{text.TO_COME(lang)}<br>{format_bytes(to_come)}"
+        _segment(drawing, to_come / of_unit, label, "to_come", _TO_COME, axis="2")
+        drawing.label(
+            text=grown, x=0, xref="paper", xanchor="left", y=_LOWER[1], yref="paper", yanchor="bottom", yshift=4
+        )
+        more = {
+            "xaxis2": _axis(max(last, end) / of_unit, small) | {"anchor": "y2"},
+            "yaxis2": {"visible": False, "range": [-0.5, 0.5], "domain": _LOWER, "fixedrange": True},
+        }
+    return drawing.figure(
+        height=_MEMORY_HEIGHT,
+        top=28,
+        barmode="stack",
+        bargap=0,
+        legend={"entrywidth": LEGEND_WIDTH, "font": {"size": LEGEND_FONT}},
+        xaxis=_axis(whole / size, unit),
+        yaxis={"visible": False, "range": [-0.5, 0.5], "domain": _UPPER if end else [_LOWER[0], _UPPER[1]]},
+        **more,
+    )
+
+
+def _segment(drawing: Drawing, width: float, label: str, meta: str, marker: dict[str, Any], *, axis: str = "") -> None:
+    drawing.bar(
+        x=[width],
+        y=[""],
+        orientation="h",
+        name=label,
+        marker=marker,
+        hovertemplate=f"{label}<extra></extra>",
+        width=0.9,
+        showlegend=meta != "cache",
+        meta=meta,
+        xaxis=f"x{axis}",
+        yaxis=f"y{axis}",
+    )
+
+
+def _axis(end: float, unit: str) -> dict[str, Any]:
+    marks = words.ticks(end)
+    return {
+        "range": [0, max(end, 1e-9)],
+        "tickvals": marks,
+        "ticktext": [f"{words.tick(mark)} {unit}" if mark else "0" for mark in marks],
+        "fixedrange": True,
+        "automargin": True,
+        "zeroline": False,
+        "gridcolor": GRID,
+    }
+
+
+def memory_alt(started: Started, samples: Sequence[Sample], lang: Lang) -> str:
+    """The bar in a sentence."""
+    held = [f"{text.HOLDERS[p.holder](lang)} {format_bytes(p.held_bytes)}" for p in ledger(started, samples)]
+    parts = ("、" if lang == "ja" else ", ").join(held)
+    return text.MEMORY_ALT(lang, device=started.device, parts=parts)
+
+
+def memory_rows(started: Started, samples: Sequence[Sample], lang: Lang) -> list[dict[str, str | int | None]]:
+    """The parts to the byte; of a step's activations that they are not to be known, where they are not."""
+    parts: tuple[Part, ...] = ledger(started, samples)
+    rows: list[dict[str, str | int | None]] = [
+        {
+            text.HOLDER(lang): text.HOLDERS[part.holder](lang),
+            text.HELD(lang): part.held_bytes,
+            text.SHORT(lang): format_bytes(part.held_bytes),
+        }
+        for part in parts
+    ]
+    if most_temporary_bytes(samples) is None:
+        name = text.HOLDERS["activations"](lang)
+        rows.append({text.HOLDER(lang): name, text.HELD(lang): None, text.SHORT(lang): text.UNKNOWN(lang)})
+    return rows
 
 
 def speed_figure(runs: Sequence[tuple[str, Recording]], lang: Lang) -> go.Figure:

@@ -6,9 +6,9 @@ from itertools import accumulate
 from typing import Final, Literal
 
 from kvviz.live.recording import Recording
-from kvviz.live.sample import Sample, Started
+from kvviz.live.sample import Memory, Sample, Started
 
-Holder = Literal["weights", "kv", "rounding", "tensors", "process", "slack", "elsewhere", "free"]
+Holder = Literal["weights", "kv", "rounding", "tensors", "process", "activations", "slack", "elsewhere", "free"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,30 +47,42 @@ QUOTED: Final = Gain(tokens=1_000, with_s=11.9, without_s=56.2, computed_with=1_
 of the count: 1 + 2 + … + 1,000 without a cache."""
 
 
-def ledger(started: Started, sample: Sample) -> tuple[Part, ...]:
-    """Where the device's memory is at rest; what is not to be known here is left out, never 0.
+def ledger(started: Started, samples: Sequence[Sample]) -> tuple[Part, ...]:
+    """Where the device's memory is after the last sample; what is not to be known here is left out, never 0.
 
     On a GPU the parts add up to the whole of it, to the byte.
     """
-    return tuple(Part(holder=holder, held_bytes=held) for holder, held in _held(started, sample) if held >= 0)
+    return tuple(Part(holder=holder, held_bytes=held) for holder, held in _held(started, samples) if held >= 0)
 
 
-def _held(started: Started, sample: Sample) -> Iterator[tuple[Holder, int]]:
+def _held(started: Started, samples: Sequence[Sample]) -> Iterator[tuple[Holder, int]]:
+    sample = samples[-1]
     memory, known = sample.memory, started.weights_bytes + sample.measured_bytes
     yield "weights", started.weights_bytes
     yield "kv", sample.measured_bytes
     taken = memory.resident_bytes
     if memory.allocated_bytes is not None and memory.reserved_bytes is not None:
-        taken, rounding = memory.reserved_bytes, sample.rounding_bytes or 0
+        taken, rounding = memory.reserved_bytes, _rounding_bytes(memory, known, sample.rounding_bytes or 0)
+        slack = memory.reserved_bytes - memory.allocated_bytes
+        # What a step gave back is kept for the next one: it is part of the segments that are not full.
+        activations = min(most_temporary_bytes(samples) or 0, slack)
         yield "rounding", rounding
         yield "tensors", memory.allocated_bytes - known - rounding
-        yield "slack", memory.reserved_bytes - memory.allocated_bytes
+        yield "activations", activations
+        yield "slack", slack - activations
     elif taken is not None:
         yield "process", taken - known
     if memory.free_bytes is not None:
         if taken is not None and memory.total_bytes is not None:
             yield "elsewhere", memory.total_bytes - memory.free_bytes - taken
         yield "free", memory.free_bytes
+
+
+def _rounding_bytes(memory: Memory, known_bytes: int, of_cache_bytes: int) -> int:
+    """Of all tensors where the allocator tells it; else of the cache's, in whole granules."""
+    if memory.allocated_bytes is None or memory.requested_bytes is None or memory.requested_bytes < known_bytes:
+        return of_cache_bytes  # another allocator (cudaMallocAsync) counts no requests
+    return memory.allocated_bytes - memory.requested_bytes
 
 
 def most_temporary_bytes(samples: Sequence[Sample]) -> int | None:

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 from kvviz.core.errors import ScenarioError
 from kvviz.live.settings import ANY, DEVICES, Settings, one_of, whole_number
+from kvviz.scenario import shown as one_line
 from kvviz.text import Message
 from kvviz.text import live as text
 
@@ -17,7 +18,7 @@ DTYPES: Final = ("bf16", "fp16", "fp32")
 DEFAULT_MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """Small enough for a CPU, and its config is bundled: without a network it runs with random weights."""
 PROMPT: Final = "Write a short story about a librarian who never forgets a book."
-_PROMPT_CHARACTERS: Final = 20_000
+PROMPT_CHARACTERS: Final = 20_000
 _ID: Final = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
 
 
@@ -64,15 +65,25 @@ def checked(request: LiveRequest, allowed: Settings, *, visitor: bool = True) ->
     whole_number("prompt_tokens", request.prompt_tokens, 0, allowed.max_tokens - 1)
     whole_number("reserve_tokens", request.reserve_tokens, 0, allowed.max_tokens)
     check_length(request.prompt_tokens + request.new_tokens, allowed.max_tokens)
-    if len(request.prompt) > _PROMPT_CHARACTERS:
-        values = {"tokens": f"{len(request.prompt):,}", "limit": f"{allowed.max_tokens:,}"}
-        raise ScenarioError(Message(text.TOO_MANY_TOKENS, values), field="prompt")
+    if len(request.prompt) > PROMPT_CHARACTERS:
+        values = {"characters": f"{len(request.prompt):,}", "limit": f"{PROMPT_CHARACTERS:,}"}
+        raise ScenarioError(Message(text.PROMPT_TOO_LONG, values), field="prompt")
     model = request.model or allowed.model or DEFAULT_MODEL
-    if visitor and model not in choices(allowed) and not (ANY in allowed.models and is_id(model)):
-        values = {"model": model[:100], "choices": ", ".join(shown(c) for c in choices(allowed))}
-        raise ScenarioError(Message(text.NOT_ALLOWED, values), field="model")
+    if visitor:
+        model = allowed_model(model, allowed)
     device = allowed.device if request.device == "auto" else request.device
     return replace(request, model=model, device=device)
+
+
+def allowed_model(asked: str, allowed: Settings) -> str:
+    """The model that a visitor asks for, by the name that it is shown under. Raises ScenarioError."""
+    for model in choices(allowed):
+        if asked in (model, shown(model)):
+            return model
+    if ANY in allowed.models and is_id(asked):
+        return asked
+    values = {"model": one_line(asked), "choices": ", ".join(shown(c) for c in choices(allowed))}
+    raise ScenarioError(Message(text.NOT_ALLOWED, values), field="model")
 
 
 def check_length(tokens: int, limit: int) -> None:

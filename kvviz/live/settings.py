@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kvviz.core.errors import ScenarioError
+from kvviz.scenario import parse_tokens, shown
 from kvviz.text import Message
 from kvviz.text import live as text
 
@@ -79,11 +80,12 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def whole_number(field: str, given: object, low: int, high: int) -> int:
-    """``given`` as a number within bounds. Raises ScenarioError."""
-    values = {"field": field, "given": given, "low": low, "high": high}
+    """``given`` as a number within bounds, as people write them (``4,096``, ``4k``). Raises ScenarioError."""
+    values = {"field": field, "given": shown(given), "low": f"{low:,}", "high": f"{high:,}"}
+    written = str(given).strip()
     try:
-        number = int(str(given).replace(",", ""))
-    except ValueError:
+        number = -parse_tokens(written[1:]) if written.startswith("-") else parse_tokens(written)
+    except ScenarioError:
         raise ScenarioError(Message(text.NOT_A_NUMBER, values), field=field) from None
     if not low <= number <= high:
         raise ScenarioError(Message(text.OUT_OF_BOUNDS, values), field=field)
@@ -93,7 +95,7 @@ def whole_number(field: str, given: object, low: int, high: int) -> int:
 def one_of(field: str, given: str, choices: tuple[str, ...]) -> str:
     """``given`` if it is a choice. Raises ScenarioError."""
     if given not in choices:
-        values = {"field": field, "given": given, "choices": ", ".join(choices)}
+        values = {"field": field, "given": shown(given), "choices": ", ".join(choices)}
         raise ScenarioError(Message(text.NO_SUCH_CHOICE, values), field=field)
     return given
 

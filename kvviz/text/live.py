@@ -40,6 +40,10 @@ TOO_MANY_TOKENS = Text(
     "{tokens} tokens in all are more than the {limit} that a run may have here: shorten the prompt or the answer.",
     "合計 {tokens} トークンは、ここでの上限 {limit} を超えています。入力か出力を短くしてください。",
 )
+PROMPT_TOO_LONG = Text(
+    "The prompt has {characters} characters, more than the {limit} that a run takes: shorten it.",
+    "入力文が {characters} 文字あり、上限の {limit} 文字を超えています。短くしてください。",
+)
 NO_SUCH_CHOICE = Text(
     "{field}: there is no {given}; use one of {choices}.",
     "{field}: {given} はありません。{choices} から選んでください。",

@@ -8,6 +8,7 @@ PAGE = Text("Measured live", "実測")
 
 RECORDED = Text("Recorded run of {day}", "{day} に記録した実行")
 RUNNING = Text("Live run", "実行中")
+FAILED = Text("Live run that failed, as far as it went", "失敗した実行（途中まで）")
 FINISHED = Text("Live run of this session", "このセッションの実行")
 WHERE = Text(
     "{what} · {model} · {dtype} · {cache} · batch {batch} · on {device} · PyTorch {torch} · "
@@ -76,6 +77,14 @@ DEVICES = {
     "cpu": Text("CPU", "CPU"),
     "cuda": Text("GPU", "GPU"),
 }
+LINK = Text(
+    "Opens this page with these settings; it starts no run, and no run is in it.",
+    "この設定で同じ画面が開きます。実行は始まらず、実行結果も含まれません。",
+)
+PROMPT_NOT_IN_LINK = Text(
+    "The prompt is too long for a link and is left out of it.",
+    "入力文は長すぎてリンクに収まらないため、含まれていません。",
+)
 ENABLE = Text("This enables live runs:", "実測を有効にするコマンド:")
 SETTINGS = Text("Settings", "設定")
 MORE = Text("Cache: {cache}", "キャッシュ: {cache}")
@@ -116,22 +125,28 @@ CACHES = {
 MEMORY = Text("Where the memory is", "メモリの内訳")
 HOLDER = Text("Part", "内訳")
 HELD = Text("Bytes", "バイト")
-BOTH = Text("{short} ({count}\u00a0B)", "{short}（{count}\u00a0B）")
+SHORT = Text("Size", "サイズ")
+OF_DEVICE = Text("Memory of {device}: {bytes}", "{device} のメモリ: {bytes}")
+OF_CACHE = Text("The cache alone: {held} of {all} at the end", "キャッシュだけを拡大: {held}（終了時 {all}）")
+TO_COME = Text("Cache still to come", "これから増えるキャッシュ")
+MEMORY_ALT = Text("Memory of {device}: {parts}.", "{device} のメモリの内訳: {parts}。")
+ON_CPU = Text(
+    "On a CPU, the kernel tells the size of a whole process only: the activations of a step, what the C library's"
+    " allocator rounds up, and what it holds in reserve are all in “Rest of the process”.",
+    "CPU では、カーネルからプロセス全体のサイズしか得られません。ステップ中の活性化、C ライブラリのアロケーターによる"
+    "切り上げと余りは、すべて「プロセスの残り」に含まれます。",
+)
 HOLDERS = {
     "weights": Text("Weights", "重み"),
     "kv": Text("KV cache", "KV キャッシュ"),
-    "rounding": Text("Cache: rounded up to 512 B granules", "キャッシュ: 512 B 単位への切り上げ"),
+    "rounding": Text("Allocator rounding (512 B granules)", "アロケーターの切り上げ（512 B 単位）"),
     "tensors": Text("Other tensors at rest", "静止時のその他のテンソル"),
-    "process": Text("Rest of the process (PyTorch, activations)", "プロセスの残り（PyTorch、活性化）"),
-    "slack": Text("Allocator slack: segments not full", "アロケーターの余り（空きのあるセグメント）"),
-    "elsewhere": Text("Outside: driver, other processes", "外部（ドライバー、ほかのプロセス）"),
+    "process": Text("Rest of the process", "プロセスの残り"),
+    "activations": Text("Activations, peak of a step", "活性化（ステップ中の最大）"),
+    "slack": Text("Allocator slack (2 MiB segments)", "アロケーターの余り（2 MiB 単位）"),
+    "elsewhere": Text("Driver, other processes", "ドライバー、ほかのプロセス"),
     "free": Text("Free", "空き"),
 }
-ACTIVATIONS = Text(
-    "Activations at the peak of a step, given back after it", "ステップ中の活性化の最大値（終了後に解放）"
-)
-ACTIVATIONS_UNKNOWN = Text("not measured apart on a CPU", "CPU では個別に測定不可")
-
 # --- time ------------------------------------------------------------------------------------------------------------
 
 TIME = Text("With a cache and without one", "キャッシュの有無と時間")

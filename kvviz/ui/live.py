@@ -28,7 +28,7 @@ from kvviz.live import (
     caches_here,
     choices,
     gain,
-    ledger,
+    link,
     most_temporary_bytes,
     read_settings,
     recording_of,
@@ -38,12 +38,14 @@ from kvviz.live import (
     unavailable,
     written,
 )
-from kvviz.live.request import CacheKind
+from kvviz.live.request import CacheKind, checked
 from kvviz.live.settings import ANY, whole_number
+from kvviz.scenario import Scenario
 from kvviz.text import Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
-from kvviz.ui import show
+from kvviz.text import sizing as labels
+from kvviz.ui import show, state
 
 _EVERY_S: Final = 0.7
 """Between two looks at a run; each of them also tells it that somebody is still there."""
@@ -73,20 +75,32 @@ def begin() -> tuple[Settings, KvvizError | None]:
         why_not = unavailable(allowed)
     except ScenarioError as error:
         allowed, why_not = Settings(on=False), error
-    usual = LiveRequest()
-    for name, value in (
-        ("live_model", choices(allowed)[0]),
-        ("live_prompt", PROMPT),
-        ("live_prompt_tokens", ""),
-        ("live_new_tokens", format_count(min(usual.new_tokens, allowed.max_tokens // 2))),
-        ("live_batch", 1),
-        ("live_dtype", usual.dtype),
-        ("live_cache", usual.cache),
-        ("live_kept", {}),
-        ("live_shown", _RECORDED),
-    ):
-        st.session_state.setdefault(name, value)
+    if "live_opened" not in st.session_state:
+        _take_over(allowed)
     return allowed, why_not
+
+
+def _take_over(allowed: Settings) -> None:
+    """What the link says of the settings, on the page's first run in a session; nothing is started by it."""
+    usual = LiveRequest()
+    settings: dict[str, str | int] = {
+        "model": choices(allowed)[0],
+        "prompt": PROMPT,
+        "prompt_tokens": "",
+        "new_tokens": format_count(min(usual.new_tokens, allowed.max_tokens // 2)),
+        "batch": usual.batch,
+        "dtype": usual.dtype,
+        "cache": usual.cache,
+    }
+    linked, refused = link.from_query(dict(st.query_params), allowed, caches_here())
+    settings |= linked
+    st.session_state.update({f"live_{name}": value for name, value in settings.items()})
+    st.session_state.update(live_kept={}, live_shown=_RECORDED, live_opened=query(), live_refused=refused)
+
+
+def query() -> dict[str, str]:
+    """The settings as the link carries them."""
+    return link.to_query({name: st.session_state[f"live_{name}"] or "" for name in link.FIELDS})
 
 
 def current() -> Run | None:
@@ -101,14 +115,19 @@ def kept() -> dict[int, Recording]:
     return runs
 
 
-def _request(allowed: Settings) -> LiveRequest:
-    """What the widgets say. Raises ScenarioError."""
+def _request(allowed: Settings) -> tuple[LiveRequest, list[KvvizError]]:
+    """What the widgets say, and what is wrong with it; where something is, the request is of no use."""
+    wrong: list[KvvizError] = []
 
     def number(name: str, low: int) -> int:
         typed = str(st.session_state[f"live_{name}"]).strip()
-        return whole_number(name, typed or 0, low, allowed.max_tokens - 1)
+        try:
+            return whole_number(name, typed or 0, low, allowed.max_tokens - 1)
+        except ScenarioError as error:
+            wrong.append(error)
+            return low
 
-    return LiveRequest(
+    request = LiveRequest(
         model=st.session_state["live_model"] or "",
         cache=st.session_state["live_cache"],
         dtype=st.session_state["live_dtype"],
@@ -117,13 +136,21 @@ def _request(allowed: Settings) -> LiveRequest:
         prompt_tokens=number("prompt_tokens", 0),
         new_tokens=number("new_tokens", 1),
     )
+    try:
+        checked(request, allowed)
+    except ScenarioError as error:
+        wrong.append(error)
+    return request, wrong
 
 
 def _start(allowed: Settings) -> None:
+    request, wrong = _request(allowed)
+    if wrong or current() is not None:  # a second press while the first is on its way
+        return
     st.session_state.pop("live_problem", None)
     st.session_state.pop("live_failed", None)
     try:
-        st.session_state["live_run"] = start(_request(allowed), allowed)
+        st.session_state["live_run"] = start(request, allowed)
     except KvvizError as error:
         st.session_state["live_problem"] = error
 
@@ -145,20 +172,29 @@ def _over(run: Run, now: Progress) -> None:
 
 
 def button(allowed: Settings, lang: Lang) -> None:
-    """Start, or stop; and what is wrong with what was asked."""
+    """Start and stop, and what is wrong with what is asked."""
     run = current()
-    if run is None:
-        label, icon = text.START(lang), ":material/play_arrow:"
-        st.button(label, key="live_start", type="primary", icon=icon, on_click=_start, args=(allowed,))
-    else:
-        st.button(text.STOP(lang), key="live_stop", icon=":material/stop:", on_click=run.cancel)
+    with st.container(horizontal=True):
+        # It stays where it is: the second of two quick presses must not stop what the first one started.
+        st.button(
+            text.START(lang),
+            key="live_start",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=run is not None,
+            on_click=_start,
+            args=(allowed,),
+        )
+        if run is not None:
+            st.button(text.STOP(lang), key="live_stop", icon=":material/stop:", on_click=run.cancel)
+    refused: tuple[ScenarioError, ...] = st.session_state["live_refused"]
+    if refused and st.session_state["live_opened"] == query():  # until something else is asked
+        told = "\n".join(f"- {show.plain(_labelled(error, lang))}" for error in refused)
+        st.warning(f"{labels.LINK_REJECTED(lang)}\n\n{told}", icon=":material/link_off:")
+    _, wrong = _request(allowed)
     problem: KvvizError | None = st.session_state.get("live_problem")
-    if problem is not None:
-        sentence = problem.message(lang)
-        field = problem.field if isinstance(problem, ScenarioError) else None
-        if field and sentence.startswith(f"{field}: ") and field in text.LABELS:
-            sentence = f"{text.LABELS[field](lang)}: {sentence.removeprefix(f'{field}: ')}"
-        show.lines((sentence,))
+    for error in (*wrong, *([problem] if problem is not None else ())):
+        show.lines((_labelled(error, lang),))
     failed: Progress | None = st.session_state.get("live_failed")
     if failed is not None:
         if failed.failure is None:
@@ -167,6 +203,16 @@ def button(allowed: Settings, lang: Lang) -> None:
             show.lines((failed.failure(lang),))
         if failed.memory is not None and failed.memory.free_bytes is not None:
             st.caption(text.FREED(lang, free=format_bytes(failed.memory.free_bytes)))
+
+
+def _labelled(error: KvvizError, lang: Lang) -> str:
+    """The sentence, with the setting that it begins with called as its control is."""
+    sentence = error.message(lang)
+    field = error.field if isinstance(error, ScenarioError) else None
+    if field and sentence.startswith(f"{field}: ") and field in text.LABELS:
+        colon = "：" if lang == "ja" else ": "
+        return f"{text.LABELS[field](lang)}{colon}{sentence.removeprefix(f'{field}: ')}"
+    return sentence
 
 
 def controls(allowed: Settings, lang: Lang) -> None:
@@ -258,6 +304,9 @@ def _result(run: Run | None, lang: Lang) -> None:
 
 
 def _kept_run(lang: Lang) -> Shown:
+    failed: Progress | None = st.session_state.get("live_failed")
+    if failed is not None and failed.started is not None and failed.samples:
+        return Shown(what=text.FAILED(lang), started=failed.started, samples=failed.samples)
     number = st.session_state["live_shown"]
     run = kept().get(number)
     what = text.FINISHED(lang) if run else text.RECORDED(lang, day=bundled().recorded)
@@ -340,21 +389,22 @@ def _bytes(count: int | None, lang: Lang) -> str:
 
 
 def _memory(started: Started, samples: Sequence[Sample], lang: Lang) -> None:
-    temporary = most_temporary_bytes(samples)
-    activations = text.ACTIVATIONS_UNKNOWN(lang) if temporary is None else _both(temporary, lang)
-    held = {text.HOLDERS[part.holder](lang): _both(part.held_bytes, lang) for part in ledger(started, samples[-1])}
-    with st.expander(text.MEMORY(lang), key="live_memory", icon=":material/memory:", expanded=True):
-        st.table(
-            [
-                {text.HOLDER(lang): name, text.HELD(lang): value}
-                for name, value in (*held.items(), (text.ACTIVATIONS(lang), activations))
-            ],
-            border="horizontal",
-        )
+    st.markdown(f"#### {text.MEMORY(lang)}")
+    figure, rows = charts.memory_figure(started, samples, lang), partial(charts.memory_rows, started, samples, lang)
+    show.chart(figure, rows, alt=charts.memory_alt(started, samples, lang), key="live_memory", lang=lang)
+    if most_temporary_bytes(samples) is None:
+        st.caption(text.ON_CPU(lang))
 
 
-def _both(count: int, lang: Lang) -> str:
-    return text.BOTH(lang, short=format_bytes(count), count=format_count(count))
+def share(scenario: Scenario, lang: Lang) -> None:
+    """The page's link."""
+    panel = st.expander(labels.SHARE(lang), key="live_share", icon=":material/share:", on_change="rerun")
+    if panel.open:
+        with panel:
+            st.caption(text.LINK(lang))
+            if not link.fits(str(st.session_state["live_prompt"] or "")):
+                st.caption(f":orange[:material/info:] {text.PROMPT_NOT_IN_LINK(lang)}")
+            st.code(f"{state.base()}?{state.query(scenario, **query())}", language=None, wrap_lines=True)
 
 
 # --- several runs ----------------------------------------------------------------------------------------------------
@@ -366,7 +416,12 @@ def save(lang: Lang) -> None:
     if runs:
         names = {_RECORDED: text.RECORDED(lang, day=bundled().recorded)} | {n: _name(n, lang) for n in runs}
         st.selectbox(
-            text.SHOWN(lang), list(names), key="live_shown", format_func=names.__getitem__, persist_state="session"
+            text.SHOWN(lang),
+            list(names),
+            key="live_shown",
+            format_func=names.__getitem__,
+            on_change=lambda: st.session_state.pop("live_failed", None),
+            persist_state="session",
         )
     run = runs.get(st.session_state["live_shown"]) or bundled()
     with st.container(horizontal=True):

@@ -21,24 +21,36 @@ def test_a_gpu_adds_up_to_the_byte() -> None:
     run = bundled()
     started = replace(run.started, weights_bytes=9_000)
     sample = replace(run.samples[0], measured_bytes=2_000, rounding_bytes=48, memory=CUDA)
-    held = {part.holder: part.held_bytes for part in ledger(started, sample)}
+    held = {part.holder: part.held_bytes for part in ledger(started, [sample])}
     assert held == {
         "weights": 9_000,
         "kv": 2_000,
-        "rounding": 48,
-        "tensors": 952,
-        "slack": 4_000,
+        "rounding": 200,
+        "tensors": 800,
+        "activations": 3_000,
+        "slack": 1_000,
         "elsewhere": 14_000,
         "free": 50_000,
     }
     assert sum(held.values()) == CUDA.total_bytes
     assert most_temporary_bytes([sample]) == 3_000
+    # The prompt's step took most; what follows does not hide it, nor is there more of it than there are segments.
+    for peak, activations in ((15_500, 3_500), (99_000, 4_000)):
+        first = replace(sample, memory=replace(CUDA, peak_bytes=peak))
+        held = {part.holder: part.held_bytes for part in ledger(started, [first, sample])}
+        assert (held["activations"], held["slack"]) == (activations, 4_000 - activations)
+    # An allocator that does not count what was requested: the granules of the cache alone are known.
+    for requested in (None, 0):
+        other = replace(sample, memory=replace(CUDA, requested_bytes=requested))
+        held = {part.holder: part.held_bytes for part in ledger(started, [other])}
+        assert (held["rounding"], held["tensors"]) == (48, 952)
+        assert sum(held.values()) == CUDA.total_bytes
 
 
 def test_a_cpu_adds_up_to_the_byte() -> None:
     run = bundled()
     for sample in run.samples:
-        parts = ledger(run.started, sample)
+        parts = ledger(run.started, [sample])
         assert {p.holder for p in parts} == {"weights", "kv", "process", "elsewhere", "free"}
         assert sum(p.held_bytes for p in parts) == sample.memory.total_bytes
     assert most_temporary_bytes(run.samples) is None
@@ -47,10 +59,10 @@ def test_a_cpu_adds_up_to_the_byte() -> None:
 def test_what_is_not_known_is_left_out() -> None:
     run = bundled()
     sample = replace(run.samples[0], memory=Memory())
-    assert [p.holder for p in ledger(run.started, sample)] == ["weights", "kv"]
+    assert [p.holder for p in ledger(run.started, [sample])] == ["weights", "kv"]
     # Weights that the kernel has not read in yet: the rest of the process is not a negative number.
     sample = replace(sample, memory=Memory(resident_bytes=1))
-    assert [p.holder for p in ledger(run.started, sample)] == ["weights", "kv"]
+    assert [p.holder for p in ledger(run.started, [sample])] == ["weights", "kv"]
 
 
 def test_the_quoted_figures() -> None:

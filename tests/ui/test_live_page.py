@@ -134,7 +134,7 @@ def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
     assert app.text_input("live_new_tokens").value == "many"
     assert "live_run" not in app.session_state
     started(app, tokens="2048")
-    assert "2047" in app.error[0].value
+    assert "2,047" in app.error[0].value
 
 
 def test_a_failure_is_told_and_the_next_run_can_start() -> None:
