@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kvviz.text import live_page as text
-from kvviz.ui import browser, show, state
+from kvviz.ui import attached, browser, show, state
 from kvviz.ui import live as page
 
 lang = state.lang()
@@ -12,6 +12,7 @@ scenario, errors = state.read()
 state.publish(scenario, asked="model" not in errors, **page.query())
 
 show.rejected(lang)
+attached.section(scenario, lang)
 if why_not is not None:
     page.result(lang)
     page.not_here(why_not, lang)

@@ -1,0 +1,31 @@
+"""Engines that run elsewhere: vLLM, SGLang and llama.cpp's server, read through their metrics."""
+
+from kvviz.serving.ask import EngineError
+from kvviz.serving.history import Hits, Sample, hits_in_all, hits_lately, restarted, with_look
+from kvviz.serving.prediction import Line, Prediction, predict
+from kvviz.serving.reading import Identity, Rank, Reading, poll, published_names, usage_of
+from kvviz.serving.settings import Address, read_addresses
+from kvviz.serving.watch import Look, look
+
+__all__ = [
+    "Address",
+    "EngineError",
+    "Hits",
+    "Identity",
+    "Line",
+    "Look",
+    "Prediction",
+    "Rank",
+    "Reading",
+    "Sample",
+    "hits_in_all",
+    "hits_lately",
+    "look",
+    "poll",
+    "predict",
+    "published_names",
+    "read_addresses",
+    "restarted",
+    "usage_of",
+    "with_look",
+]

@@ -1,0 +1,62 @@
+"""Which engines the operator attached: ``KVVIZ_ENGINES=name=URL,name=URL``. Nobody else can name one.
+
+A URL that a visitor could set would let anybody ask whatever this server can reach.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from kvviz.core.errors import ScenarioError
+from kvviz.core.units import format_count
+from kvviz.text import Message
+from kvviz.text import serving as text
+
+VARIABLE: Final = "KVVIZ_ENGINES"
+MAX_ENGINES: Final = 16
+_NAME_CHARACTERS: Final = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where an engine answers. Pages show its name, never its URL, which may tell of a network inside."""
+
+    name: str
+    url: str
+    """Without a slash at its end."""
+
+
+def read_addresses(environment: Mapping[str, str] | None = None) -> tuple[Address, ...]:
+    """The attached engines, none where nothing is set. Raises ScenarioError that does not repeat what was written."""
+    written = (os.environ if environment is None else environment).get(VARIABLE, "")
+    entries = [entry.strip() for entry in written.split(",") if entry.strip()]
+    if len(entries) > MAX_ENGINES:
+        raise _error(Message(text.TOO_MANY, {"count": format_count(len(entries)), "limit": MAX_ENGINES}))
+    found: dict[str, Address] = {}
+    for number, entry in enumerate(entries, start=1):
+        name, _, url = (part.strip() for part in entry.partition("="))
+        # People copy the address they tried in a browser.
+        url = url.rstrip("/").removesuffix("/metrics").removesuffix("/v1").rstrip("/")
+        if not 0 < len(name) <= _NAME_CHARACTERS or not name.isprintable() or not _is_plain(url):
+            raise _error(Message(text.NOT_NAME_AND_URL, {"number": number}))
+        if name in found:
+            raise _error(Message(text.NAME_TWICE, {"number": number}))
+        found[name] = Address(name=name, url=url)
+    return tuple(found.values())
+
+
+def _is_plain(url: str) -> bool:
+    """http or https, a host, perhaps a port and a path; no password, which would end up in logs."""
+    try:
+        split = urlsplit(url)
+        split.port  # noqa: B018 - raises where it is no number
+    except ValueError:
+        return False
+    plain = split.scheme in ("http", "https") and bool(split.hostname) and "@" not in split.netloc
+    return plain and not split.query and not split.fragment and url.isprintable() and " " not in url
+
+
+def _error(message: Message) -> ScenarioError:
+    return ScenarioError(message, field=VARIABLE)

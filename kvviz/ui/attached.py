@@ -1,0 +1,273 @@
+"""The engines the operator attached, on the Measured live page: how full they are now, and what was predicted."""
+
+from collections.abc import Sequence
+from functools import partial
+from time import monotonic
+from typing import Final
+
+import streamlit as st
+
+from kvviz.charts import serving as charts
+from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.units import format_bytes, format_count
+from kvviz.engine_log import EngineLog
+from kvviz.log_check import named_in
+from kvviz.planning import name_of
+from kvviz.resolve import resolve
+from kvviz.scenario import Scenario
+from kvviz.serving import (
+    Address,
+    Line,
+    Look,
+    Prediction,
+    Rank,
+    Reading,
+    Sample,
+    hits_in_all,
+    hits_lately,
+    look,
+    predict,
+    published_names,
+    read_addresses,
+    restarted,
+    usage_of,
+    with_look,
+)
+from kvviz.text import Lang
+from kvviz.text import serving as text
+from kvviz.ui import models, show
+
+_EVERY_S: Final = 2.0
+_PATIENCE_S: Final = 0.5
+"""What the first view waits for, so that it is not empty where the engine is near."""
+_MOST_LINES: Final = 5
+"""Of a chart that can still be read."""
+
+
+def section(mine: Scenario, lang: Lang) -> None:
+    """Nothing where nothing is attached. Engines are asked while this is open, and only then. ``mine``: the visitor's
+    scenario, whose requests are counted."""
+    try:
+        addresses = read_addresses()
+    except ScenarioError as error:
+        show.lines((error.message(lang),))
+        return
+    if not addresses:
+        return
+    title = text.ATTACHED(lang)
+    folded = st.expander(title, key="attached", icon=":material/lan:", expanded=True, on_change="rerun")
+    if folded.open:
+        with folded:
+            st.fragment(_engines, run_every=_EVERY_S)(addresses, mine, lang)
+
+
+def _engines(addresses: Sequence[Address], mine: Scenario, lang: Lang) -> None:
+    seen: dict[str, tuple[Sample, ...]] = st.session_state.setdefault("attached_seen", {})
+    looks = {address.name: look(address, patience_s=_PATIENCE_S) for address in addresses}
+    for name, now in looks.items():
+        seen[name] = with_look(seen.get(name, ()), now)
+    series = _series({name: seen[name] for name in looks})
+    if any(points for _, points in series):
+        rows = partial(charts.usage_rows, series, lang)
+        alt = charts.usage_alt(series, lang)
+        show.chart(charts.usage_figure(series, lang), rows, alt=alt, key="attached_usage", lang=lang)
+    readings = [now.reading for now in looks.values() if now.reading is not None]
+    if len(readings) > 1:
+        _all_of_them(readings, lang)
+    for number, (name, now) in enumerate(looks.items()):
+        with st.container(border=True, key=f"attached_{number}"):
+            _engine(number, name, now, seen[name], mine, lang)
+
+
+def _series(seen: dict[str, tuple[Sample, ...]]) -> list[tuple[str, charts.Series]]:
+    """A line for each rank where that stays readable, else for each engine."""
+    at_s = monotonic()
+    ranks = {name: samples[-1].reading.ranks if samples else () for name, samples in seen.items()}
+    each = sum(max(1, len(of)) for of in ranks.values()) <= _MOST_LINES
+    series: list[tuple[str, charts.Series]] = []
+    for name, samples in seen.items():
+        if each and len(ranks[name]) > 1:
+            for place, rank in enumerate(ranks[name]):
+                of_rank = [(at_s - s.at_s, s.reading.ranks[place].usage) for s in samples if _has(s.reading, place)]
+                series.append((f"{name} {rank.name}", [(ago, share) for ago, share in of_rank if share is not None]))
+        else:
+            of_all = [(at_s - s.at_s, s.reading.usage) for s in samples]
+            series.append((name, [(ago, share) for ago, share in of_all if share is not None]))
+    return series
+
+
+def _has(reading: Reading, place: int) -> bool:
+    return place < len(reading.ranks)
+
+
+def _all_of_them(readings: Sequence[Reading], lang: Lang) -> None:
+    ranks = [rank for reading in readings for rank in reading.ranks]
+    alike = len({(reading.kind, reading.models[:1]) for reading in readings}) == 1
+    st.markdown(f"**{text.ALL_ENGINES(lang)}**")
+    with st.container(horizontal=True):
+        # Tokens of different models are not of one size.
+        st.metric(text.USAGE(lang), _share(usage_of(ranks) if alike else None), border=True)
+        for label, of in ((text.RUNNING, "running"), (text.WAITING, "waiting"), (text.PREEMPTIONS, "preemptions")):
+            counts = [getattr(reading, of) for reading in readings]
+            st.metric(label(lang), "–" if None in counts else format_count(sum(counts)), border=True)
+
+
+# --- one engine ------------------------------------------------------------------------------------------------------
+
+
+def _engine(number: int, name: str, now: Look, samples: Sequence[Sample], mine: Scenario, lang: Lang) -> None:
+    reading = now.reading
+    st.markdown(f"**{show.plain(name)}**{_what(reading, now.read_s, lang)}")
+    if now.problem is not None:
+        problem = text.PROBLEM(lang, name=name, problem=now.problem(lang))
+        if reading is not None:
+            problem += " " + text.LAST_GOOD(lang, age=_seconds(monotonic() - now.read_s, lang))
+        st.warning(show.plain(problem), icon=":material/cloud_off:")
+    elif reading is None:
+        st.caption(text.FIRST(lang))
+    if reading is None:
+        return
+    if restarted(samples):
+        st.caption(text.RESTARTED(lang))
+    lately, in_all = hits_lately(samples), hits_in_all(reading)
+    hits = text.HITS(lang) if lately.over_s < 1 else text.HITS_LATELY(lang, seconds=f"{lately.over_s:.0f}")
+    with st.container(horizontal=True):
+        st.metric(text.USAGE(lang), _share(reading.usage), help=text.USAGE_HELP(lang), border=True)
+        st.metric(text.RUNNING(lang), _count(reading.running), border=True)
+        st.metric(text.WAITING(lang), _count(reading.waiting), border=True)
+        st.metric(text.PREEMPTIONS(lang), _count(reading.preemptions), help=text.PREEMPTIONS_HELP(lang), border=True)
+        st.metric(
+            hits,
+            _share(lately.fraction),
+            delta=text.HITS_IN_ALL(lang, fraction=_share(in_all)),
+            delta_color="off",
+            delta_arrow="off",
+            help=text.HITS_HELP(lang),
+            border=True,
+        )
+    if len(reading.ranks) > 1:
+        st.table([*(_rank_row(rank, lang) for rank in reading.ranks), _total_row(reading, lang)], border="horizontal")
+    _beside(number, reading, mine, lang)
+
+
+def _what(reading: Reading | None, read_s: float, lang: Lang) -> str:
+    if reading is None:
+        return ""
+    model = reading.models[0] if reading.models else text.MODEL_UNKNOWN(lang)
+    version = reading.identity.version
+    parts = [f"{_engine_word(reading)} {version}" if version else _engine_word(reading), model]
+    if len(reading.ranks) > 1:
+        parts.append(text.RANKS(lang, count=len(reading.ranks)))
+    parts.append(text.AGE(lang, age=_seconds(monotonic() - read_s, lang)))
+    return "".join(f" · {show.plain(part[:120])}" for part in parts)
+
+
+def _engine_word(reading: Reading) -> str:
+    return name_of(reading.kind).rpartition(" ")[0]
+
+
+def _rank_row(rank: Rank, lang: Lang) -> dict[str, str]:
+    fraction = rank.prefix_hits / rank.prefix_queries if rank.prefix_queries and rank.prefix_hits is not None else None
+    return _row(rank.name, rank, fraction, lang)
+
+
+def _total_row(reading: Reading, lang: Lang) -> dict[str, str]:
+    return _row(text.TOTAL(lang), reading, hits_in_all(reading), lang)
+
+
+def _row(name: str, of: Rank | Reading, fraction: float | None, lang: Lang) -> dict[str, str]:
+    return {
+        text.RANK(lang): show.plain(name),
+        text.CAPACITY(lang): _count(of.capacity_tokens),
+        text.USAGE(lang): _share(of.usage),
+        text.RUNNING(lang): _count(of.running),
+        text.WAITING(lang): _count(of.waiting),
+        text.PREEMPTIONS(lang): _count(of.preemptions),
+        f"{text.HITS(lang)} ({text.SINCE_START(lang)})": _share(fraction),
+    }
+
+
+# --- beside the prediction -------------------------------------------------------------------------------------------
+
+
+def _beside(number: int, reading: Reading, mine: Scenario, lang: Lang) -> None:
+    """Predicted beside reported, for the served model, or for the one that the visitor puts in its place."""
+    served = _served(reading)
+    if served is None:
+        first = next(iter(published_names(reading)), "")
+        st.caption(show.plain(text.NO_MODEL(lang, model=first[:120]) if first else text.NO_NAME(lang)))
+        hub = next((name for name in published_names(reading) if name.count("/") == 1 and name[0] != "/"), None)
+        if hub is not None and st.button(
+            text.READ_FROM_HUB(lang, model=show.plain(hub[:120])), key=f"attached_hub_{number}"
+        ):
+            if models.ask_hub(hub) is None:
+                show.lines((models.problem(hub)(lang),))
+            else:
+                st.rerun(scope="fragment")
+        label = text.USE_SIZING(lang, model=show.plain(mine.model))
+        if not st.checkbox(label, key=f"attached_stand_in_{number}", persist_state="session"):
+            return
+        served = mine.model
+    try:
+        same = served == mine.model
+        asked = mine if same else mine.with_changes(model=served, weights_gib=None)
+        resolved = resolve(asked, given=models.given(asked))
+        on_gpu = same and bool(mine.gpu)
+        of = predict(reading, resolved.architecture, resolved.scenario, weights=resolved.weights, on_gpu=on_gpu)
+    except KvvizError as error:
+        show.lines((error.message(lang),))
+        return
+    st.markdown(f"**{text.BESIDE(lang)}**")
+    st.caption(show.plain(text.PREDICTED_FOR(lang, model=of.model, dtype=of.dtype, engine=of.engine)))
+    st.table([_line_row(line, of, lang) for line in of.lines], border="horizontal")
+    gpu = _gpu_words(mine, of, reading, lang, on_gpu=on_gpu)
+    for sentence in (*gpu, *(note(lang) for note in of.notes)):
+        st.caption(show.plain(sentence))
+
+
+def _served(reading: Reading) -> str | None:
+    """The served model as this session knows it; None where it does not."""
+    for name in published_names(reading):
+        found = named_in(EngineLog(engine=reading.kind, form="", model=name.removesuffix(".gguf")))
+        if found is not None:
+            return found.name
+        if models.known(name):
+            return name
+    return None
+
+
+def _gpu_words(mine: Scenario, of: Prediction, reading: Reading, lang: Lang, *, on_gpu: bool) -> tuple[str, ...]:
+    if reading.kind == "llama.cpp":  # all of whose cells are what it was asked for
+        return ()
+    if not on_gpu:
+        return (text.WHICH_GPU(lang, model=of.model),)
+    return (text.ON_GPU(lang, gpus=f"{mine.gpus} × {show.gpu_name(mine, lang)}"),)
+
+
+def _line_row(line: Line, of: Prediction, lang: Lang) -> dict[str, str]:
+    shown = format_bytes if line.unit == "bytes" else format_count
+    difference = line.difference
+    if difference is None:
+        apart = text.NOT_COMPARED(lang)
+    elif difference == 0:
+        apart = text.EQUAL(lang)
+    else:
+        apart = f"{difference / line.predicted:+.1%}" if line.predicted else f"{difference:+,}"
+    return {
+        text.FIGURE(lang): text.FIGURES[line.name](lang, tokens=format_count(of.tokens)),
+        text.REPORTED(lang): text.NOT_SAID(lang) if line.reported is None else shown(line.reported),
+        text.PREDICTED(lang): text.NOT_SAID(lang) if line.predicted is None else shown(line.predicted),
+        text.DIFFERENCE(lang): apart,
+    }
+
+
+def _share(fraction: float | None) -> str:
+    return "–" if fraction is None else f"{fraction:.1%}"
+
+
+def _count(number: int | None) -> str:
+    return "–" if number is None else format_count(number)
+
+
+def _seconds(seconds: float, lang: Lang) -> str:
+    return text.SECONDS(lang, seconds=f"{max(seconds, 0):.0f}")
