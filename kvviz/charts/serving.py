@@ -29,7 +29,7 @@ def usage_figure(of: Sequence[tuple[str, Series]], lang: Lang) -> go.Figure:
     for number, (name, series) in enumerate(of):
         points = _with_gaps(series)
         drawing.scatter(
-            x=[-ago for ago, _ in points],
+            x=[ago for ago, _ in points],
             y=[None if share is None else 100 * share for _, share in points],
             mode="lines+markers" if len(points) < 3 else "lines",
             name=name,
@@ -43,7 +43,7 @@ def usage_figure(of: Sequence[tuple[str, Series]], lang: Lang) -> go.Figure:
         height=_HEIGHT,
         top=36,
         legend={},
-        xaxis={"title": text.CHART_AXIS(lang), "range": [-max(longest, _SHORTEST_S), 0], "tickformat": ",d"},
+        xaxis={"title": text.CHART_AXIS(lang), "range": [max(longest, _SHORTEST_S), 0], "tickformat": ",d"},
         yaxis={"range": [0, 100], "tickvals": [0, 25, 50, 75, 100]},
         showlegend=True,
     )
@@ -66,7 +66,7 @@ def usage_rows(of: Sequence[tuple[str, Series]], lang: Lang) -> list[dict[str, s
         rows += [
             {
                 text.RANK(lang): name,
-                text.SECONDS_AGO(lang): round(series[place][0]),
+                text.CHART_AXIS(lang): round(series[place][0]),
                 text.USAGE(lang): f"{series[place][1]:.1%}",
             }
             for place in chosen

@@ -55,6 +55,8 @@ class Prediction:
     """What is stored, with what it was reported as where that is another word."""
     engine: str
     """With the version whose rules are used."""
+    gpus: int
+    """That one engine is predicted for."""
     tokens: int
     """Of the requests that are counted."""
     lines: tuple[Line, ...]
@@ -92,6 +94,7 @@ def predict(
         model=scenario.model,
         dtype=_dtype_shown(reading, sizing),
         engine=engine_name(sizing.scenario),
+        gpus=sizing.scenario.gpus // sizing.engines,
         tokens=asked.tokens,
         lines=lines,
         notes=tuple(notes),
@@ -113,7 +116,6 @@ def _as_reported(
             config=asked.config,
             engine=reading.kind,
             gpu="",
-            gpus=(identity.tp or 1) * (identity.pp or 1),
             input=asked.input,
             output=asked.output,
             passages=asked.passages,
@@ -135,10 +137,11 @@ def _as_reported(
         changes["prefix_caching"] = "on" if reading.prefix_caching else "off"
     if reading.kind == "sglang":
         changes["block_tokens"] = reading.block_tokens
-        if identity.tp and not on_gpu:
-            changes |= {"tp": identity.tp, "pp": identity.pp or 1}
-            if identity.attention_dp:
-                changes |= {"attention_dp": "on", "dp": identity.dp}
+    if identity.tp is not None:  # one engine of the deployment
+        pp = identity.pp or 1
+        changes |= {"gpus": identity.tp * pp, "tp": identity.tp, "pp": pp, "dp": None, "attention_dp": "off"}
+        if identity.attention_dp:
+            changes |= {"attention_dp": "on", "dp": identity.dp}
     return scenario.with_changes(**changes)
 
 

@@ -2,7 +2,7 @@
 
 from kvviz.text.base import Text
 
-ATTACHED = Text("Attached engines", "接続中のエンジン")
+ATTACHED_NAMED = Text("Attached engines: {names}", "接続中のエンジン: {names}")
 
 # --- what the operator set -------------------------------------------------------------------------------------------
 
@@ -101,11 +101,10 @@ RESTARTED = Text(
 # --- over time -------------------------------------------------------------------------------------------------------
 
 CHART = Text("Cache in use (%), this session", "キャッシュ使用率（%）、このセッション")
-CHART_AXIS = Text("Seconds before now", "現在からさかのぼった秒数")
+CHART_AXIS = Text("Seconds ago", "何秒前か")
 CHART_ALT = Text("Cache in use over time; now: {now}.", "キャッシュ使用率の推移。現在: {now}。")
 CHART_NOW = Text("{name} {fraction}", "{name} {fraction}")
 CHART_EMPTY = Text("No engine has reported its usage yet.", "使用率を報告したエンジンはまだありません。")
-SECONDS_AGO = Text("Seconds ago", "秒前")
 
 # --- beside the prediction -------------------------------------------------------------------------------------------
 

@@ -54,8 +54,9 @@ def section(mine: Scenario, lang: Lang) -> None:
         return
     if not addresses:
         return
-    title = text.ATTACHED(lang)
-    folded = st.expander(title, key="attached", icon=":material/lan:", expanded=True, on_change="rerun")
+    names = ("、" if lang == "ja" else ", ").join(show.plain(address.name) for address in addresses)
+    title = text.ATTACHED_NAMED(lang, names=names)
+    folded = st.expander(title, key="attached", icon=":material/lan:", on_change="rerun")
     if folded.open:
         with folded:
             st.fragment(_engines, run_every=_EVERY_S)(addresses, mine, lang)
@@ -106,10 +107,10 @@ def _all_of_them(readings: Sequence[Reading], lang: Lang) -> None:
     st.markdown(f"**{text.ALL_ENGINES(lang)}**")
     with st.container(horizontal=True):
         # Tokens of different models are not of one size.
-        st.metric(text.USAGE(lang), _share(usage_of(ranks) if alike else None), border=True)
+        st.metric(text.USAGE(lang), _share(usage_of(ranks) if alike else None), border=True, height="stretch")
         for label, of in ((text.RUNNING, "running"), (text.WAITING, "waiting"), (text.PREEMPTIONS, "preemptions")):
             counts = [getattr(reading, of) for reading in readings]
-            st.metric(label(lang), "–" if None in counts else format_count(sum(counts)), border=True)
+            st.metric(label(lang), "–" if None in counts else format_count(sum(counts)), border=True, height="stretch")
 
 
 # --- one engine ------------------------------------------------------------------------------------------------------
@@ -132,10 +133,16 @@ def _engine(number: int, name: str, now: Look, samples: Sequence[Sample], mine: 
     lately, in_all = hits_lately(samples), hits_in_all(reading)
     hits = text.HITS(lang) if lately.over_s < 1 else text.HITS_LATELY(lang, seconds=f"{lately.over_s:.0f}")
     with st.container(horizontal=True):
-        st.metric(text.USAGE(lang), _share(reading.usage), help=text.USAGE_HELP(lang), border=True)
-        st.metric(text.RUNNING(lang), _count(reading.running), border=True)
-        st.metric(text.WAITING(lang), _count(reading.waiting), border=True)
-        st.metric(text.PREEMPTIONS(lang), _count(reading.preemptions), help=text.PREEMPTIONS_HELP(lang), border=True)
+        st.metric(text.USAGE(lang), _share(reading.usage), help=text.USAGE_HELP(lang), border=True, height="stretch")
+        st.metric(text.RUNNING(lang), _count(reading.running), border=True, height="stretch")
+        st.metric(text.WAITING(lang), _count(reading.waiting), border=True, height="stretch")
+        st.metric(
+            text.PREEMPTIONS(lang),
+            _count(reading.preemptions),
+            help=text.PREEMPTIONS_HELP(lang),
+            border=True,
+            height="stretch",
+        )
         st.metric(
             hits,
             _share(lately.fraction),
@@ -144,6 +151,7 @@ def _engine(number: int, name: str, now: Look, samples: Sequence[Sample], mine: 
             delta_arrow="off",
             help=text.HITS_HELP(lang),
             border=True,
+            height="stretch",
         )
     if len(reading.ranks) > 1:
         st.table([*(_rank_row(rank, lang) for rank in reading.ranks), _total_row(reading, lang)], border="horizontal")
@@ -241,7 +249,7 @@ def _gpu_words(mine: Scenario, of: Prediction, reading: Reading, lang: Lang, *, 
         return ()
     if not on_gpu:
         return (text.WHICH_GPU(lang, model=of.model),)
-    return (text.ON_GPU(lang, gpus=f"{mine.gpus} × {show.gpu_name(mine, lang)}"),)
+    return (text.ON_GPU(lang, gpus=f"{of.gpus} × {show.gpu_name(mine, lang)}"),)
 
 
 def _line_row(line: Line, of: Prediction, lang: Lang) -> dict[str, str]:
