@@ -22,6 +22,7 @@ APP_FIELDS: Final = frozenset(
     | {"view", "trace", "reserve", "place", "first", "pool", "block", "longest", "seed", "prompt", "answer", "windows"}
     | {"step"}
     | {"prompts", "prefix_try", "prefix_block", "prefix_trace", "prefix_capacity", "prefix_shared"}
+    | {"live_model", "live_prompt", "live_prompt_tokens", "live_new_tokens", "live_batch", "live_dtype", "live_cache"}
 )
 """URL parameters that belong to the app, not to the scenario."""
 

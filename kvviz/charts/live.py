@@ -34,9 +34,9 @@ _MARKERS: Final[dict[Holder, dict[str, Any]]] = {
     "free": hollow("free", ".", 0.12),
 }
 _TO_COME: Final = hollow("kv", "/", 0.2)
-_UPPER, _LOWER = [0.76, 1.0], [0.28, 0.52]
+_UPPER, _LOWER = [0.72, 1.0], [0.05, 0.33]
 """Where the two bars lie between the legend and the title, as shares of the chart's height."""
-_MEMORY_HEIGHT: Final = 300
+_MEMORY_HEIGHT: Final = 320
 
 
 def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.Figure:

@@ -151,10 +151,13 @@ def probe(device: "torch.device") -> Probe:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """PyTorch has an error of its own for GPUs only; for main memory it is a sentence in another one."""
+    """PyTorch has an error of its own for its GPU allocator only; elsewhere it is a sentence in another one.
+
+    Those of the C allocator, the CUDA driver, and cuBLAS or cuDNN.
+    """
     import torch
 
-    sentences = ("can't allocate memory", "not enough memory", "CUDA out of memory")
+    sentences = ("can't allocate memory", "not enough memory", "out of memory", "ALLOC_FAILED")
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
         isinstance(error, RuntimeError) and any(s in str(error) for s in sentences)
     )

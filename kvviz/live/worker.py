@@ -94,17 +94,19 @@ def attend(
             traceback.print_exc()
             failed = _failure(Message(text.BUG, {"why": type(error).__name__}), "bug")
     if failed is not None:  # out here no traceback holds a tensor any more
-        memory = _give_back(models, everything=failed["code"] in ("out-of-memory", "bug"))
+        everything = failed["code"] in ("out-of-memory", "bug")
+        memory = _give_back(models, order["run"]["device"], everything=everything)
         say({"event": "failed", "failure": failed, "memory": memory})
 
 
-def _give_back(models: Models, *, everything: bool) -> dict[str, int]:
+def _give_back(models: Models, device: str, *, everything: bool) -> dict[str, int]:
     import torch
 
     if everything:
         models.drop()
     gc.collect()
-    probed = probe(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    on_gpu = device != "cpu" and torch.cuda.is_available()
+    probed = probe(torch.device("cuda", torch.cuda.current_device()) if on_gpu else torch.device("cpu"))
     probed.give_back()
     return probed.memory().json()
 

@@ -41,7 +41,7 @@ from kvviz.live import (
 from kvviz.live.request import CacheKind, checked
 from kvviz.live.settings import ANY, whole_number
 from kvviz.scenario import Scenario
-from kvviz.text import Lang
+from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
 from kvviz.text import sizing as labels
@@ -77,7 +77,26 @@ def begin() -> tuple[Settings, KvvizError | None]:
         allowed, why_not = Settings(on=False), error
     if "live_opened" not in st.session_state:
         _take_over(allowed)
+    _settle()
     return allowed, why_not
+
+
+def _settle() -> None:
+    """A look at a run that is on its way while the language changes brings back the label of a choice, not the choice
+    (Streamlit 1.67): make it that again, before it is drawn."""
+    named: dict[str, dict[str | int, str | int]] = {
+        "live_cache": {name(lang): kind for kind, name in text.CACHES.items() for lang in LANGUAGES},
+        "live_shown": {_run_names(lang)[number]: number for lang in LANGUAGES for number in _run_names(lang)},
+    }
+    for key, choices_by_label in named.items():
+        value = st.session_state[key]
+        if value in choices_by_label:
+            st.session_state[key] = choices_by_label[value]
+
+
+def _run_names(lang: Lang) -> dict[int, str]:
+    """What the runs that can be shown are called."""
+    return {_RECORDED: text.RECORDED(lang, day=bundled().recorded)} | {n: _name(n, lang) for n in kept()}
 
 
 def _take_over(allowed: Settings) -> None:
@@ -412,9 +431,8 @@ def share(scenario: Scenario, lang: Lang) -> None:
 
 def save(lang: Lang) -> None:
     """Which of the runs is shown, and it as a file."""
-    runs = kept()
+    runs, names = kept(), _run_names(lang)
     if runs:
-        names = {_RECORDED: text.RECORDED(lang, day=bundled().recorded)} | {n: _name(n, lang) for n in runs}
         st.selectbox(
             text.SHOWN(lang),
             list(names),

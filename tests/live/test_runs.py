@@ -300,6 +300,8 @@ def test_which_errors_are_want_of_memory() -> None:
 
     assert worker.is_out_of_memory(torch.OutOfMemoryError("CUDA out of memory."))
     assert worker.is_out_of_memory(MemoryError())
+    assert worker.is_out_of_memory(torch.AcceleratorError("CUDA error: out of memory"))
+    assert worker.is_out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"))
     assert not worker.is_out_of_memory(RuntimeError("shapes do not match"))
     assert not worker.is_out_of_memory(ValueError("not enough memory"))
 
