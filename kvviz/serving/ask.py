@@ -39,6 +39,7 @@ class _SameServer(HTTPRedirectHandler):
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
         if _origin(urlsplit(newurl)) != _origin(urlsplit(req.full_url)):
+            fp.close()
             raise EngineError(text.SENT_ELSEWHERE, code="engine-redirect")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -60,6 +60,8 @@ class StandIn:
     """What vLLM's counters are multiplied with; less than before: it was restarted."""
     broken: bool = False
     """vLLM answers with 503."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """Metrics of further engines, by name."""
 
     def engines(self, *names: str) -> str:
         """``KVVIZ_ENGINES`` for some of them."""
@@ -73,6 +75,8 @@ def _answer(of: StandIn, engine: str, path: str) -> tuple[int, str, bytes] | Non
     def ok(body: object) -> tuple[int, str, bytes]:
         return (200, text, body.encode()) if isinstance(body, str) else (200, as_json, json.dumps(body).encode())
 
+    if path == "metrics" and engine in of.texts:
+        return ok(of.texts[engine])
     match engine, path:
         case "vllm", _ if of.broken:
             return 503, text, b""
@@ -104,6 +108,8 @@ def _answer(of: StandIn, engine: str, path: str) -> tuple[int, str, bytes] | Non
             return 200, "text/html", b"<!DOCTYPE html><title>Sign in</title>"
         case "broken", "metrics":
             return ok(metrics("vllm-v0").replace("} 0.25", "} a quarter"))
+        case "cut", "metrics":
+            return ok(metrics("vllm-v0"))
         case "huge", "metrics":
             return ok(metrics("vllm-v0") + "# more\n" * 1_000_000)
     return None
@@ -126,6 +132,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.of.asked.append(self.path)
         if engine == "slow":
             time.sleep(SLOW_S)
+        if engine == "drip":
+            self._drip()
+            return
         if engine == "elsewhere":
             self.send_response(302)
             self.send_header("Location", "http://localhost:1/metrics")
@@ -141,9 +150,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body) + 100 * (engine == "cut")))
         self.end_headers()
-        self.wfile.write(body)
-        if engine == "drip":
-            return
+        with suppress(OSError):  # who asked may have had enough
+            self.wfile.write(body)
+
+    def _drip(self) -> None:
+        """Never so long without a byte that a wait for one would end."""
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):
+            for _ in range(int(10 * SLOW_S)):
+                self.wfile.write(b"#")
+                time.sleep(0.1)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
@@ -168,7 +185,7 @@ def serving(port: int = 0) -> Iterator[StandIn]:
 
 if __name__ == "__main__":
     with serving(int(sys.argv[1])) as standin:
-        print("KVVIZ_ENGINES=" + standin.engines("vllm", "sglang", "llama", "slow"))
+        sys.stdout.write("KVVIZ_ENGINES=" + standin.engines("vllm", "sglang", "llama", "slow") + "\n")
         while True:
             time.sleep(2)
             standin.factor += 0.01

@@ -1,0 +1,55 @@
+"""KVVIZ_ENGINES: what is understood, and one line for what is not, which repeats nothing of it."""
+
+import pytest
+
+from kvviz.core.errors import ScenarioError
+from kvviz.serving import Address, read_addresses
+from kvviz.text import LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("", {}),
+        (" , ", {}),
+        ("a=http://127.0.0.1:8000", {"a": "http://127.0.0.1:8000"}),
+        ("a=http://h:8000/, b = https://h.example/one", {"a": "http://h:8000", "b": "https://h.example/one"}),
+        ("GPU 1=http://h:8000/metrics", {"GPU 1": "http://h:8000"}),
+        ("a=http://h:8000/v1", {"a": "http://h:8000"}),
+        ("a=http://[::1]:8000,エンジン=http://h", {"a": "http://[::1]:8000", "エンジン": "http://h"}),
+    ],
+)
+def test_names_and_urls(written: str, meant: dict[str, str]) -> None:
+    assert read_addresses({"KVVIZ_ENGINES": written}) == tuple(Address(name=n, url=u) for n, u in meant.items())
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "http://h:8000",
+        "=http://h:8000",
+        "a=",
+        "a=h:8000",
+        "a=ftp://h",
+        "a=file:///etc/passwd",
+        "a=http://",
+        "a=http://h:port",
+        "a=http://h:99999",
+        "a=http://user:secret@h",
+        "a=http://h/?key=secret",
+        "a=http://h/#secret",
+        "a=http://h /x",
+        "a=http://h,a=http://other",
+        "x" * 41 + "=http://h",
+        ",".join(f"e{n}=http://h:{n}" for n in range(1, 18)),
+    ],
+)
+def test_anything_else_is_one_line(written: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        read_addresses({"KVVIZ_ENGINES": written})
+    assert caught.value.field == "KVVIZ_ENGINES"
+    for lang in LANGUAGES:
+        (line,) = caught.value.lines(lang)
+        assert line.startswith("KVVIZ_ENGINES: ")
+        assert "\n" not in line
+        assert "secret" not in line  # visitors read it
