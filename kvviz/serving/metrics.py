@@ -30,7 +30,7 @@ _WANTED: Final = frozenset(
         *("kv_cache_memory_usage_gb", "num_retracted_requests_total", "prefill_effective_tokens_total"),
         *("realtime_tokens_total", "prompt_tokens_total", "cached_tokens_total"),
         # llama.cpp: tools/server; the kv_cache_ ones until May 2025
-        *("kv_cache_usage_ratio", "kv_cache_tokens", "requests_processing", "requests_deferred"),
+        *("kv_cache_usage_ratio", "requests_processing", "requests_deferred", "prompt_tokens_cached_total"),
     )
 )
 

@@ -147,7 +147,10 @@ def poll(url: str, known: Identity | None) -> Reading:
         return _vllm(samples, known or _vllm_identity(url))
     if kind == "sglang":
         return _sglang(samples, known or _sglang_identity(_mapping(ask_json(f"{url}/server_info")), url))
-    return _llama_cpp(samples, known or _llama_cpp_identity(_mapping(ask_json(f"{url}/props")), url))
+    identity = known or _llama_cpp_identity(_mapping(ask_json(f"{url}/props")), url)
+    # Tokens in a slot, those generated included, only in builds as new as this counter.
+    slots = ask_json(f"{url}/slots") if "prompt_tokens_cached_total" in samples and identity.slots == 1 else None
+    return _llama_cpp(samples, slots, identity)
 
 
 def _without_metrics(url: str, known: Identity | None) -> Reading:
@@ -312,15 +315,31 @@ def _sglang_identity(info: Mapping[str, object], url: str) -> Identity:
 # --- llama.cpp -------------------------------------------------------------------------------------------------------
 
 
-def _llama_cpp(samples: Samples, identity: Identity) -> Reading:
+def _llama_cpp(samples: Samples, slots: object, identity: Identity) -> Reading:
+    """A server is one engine (``tools/server/server-task.cpp`` and ``server-context.cpp`` at 0c1e57098)."""
+    usage = _first(samples, "kv_cache_usage_ratio")
+    if usage is None and isinstance(slots, list) and len(slots) == 1 and identity.slot_tokens:
+        held = _mapping(slots[0]).get("n_prompt_tokens", 0)  # absent before the first request
+        usage = held / identity.slot_tokens if isinstance(held, int) else None
+    computed, reused = _total(samples, "prompt_tokens_total"), _total(samples, "prompt_tokens_cached_total")
+    queries = None if computed is None or reused is None else computed + reused
     rank = Rank(
         name="",
-        usage=_first(samples, "kv_cache_usage_ratio"),
+        usage=usage,
         running=_count(_first(samples, "requests_processing")),
         waiting=_count(_first(samples, "requests_deferred")),
+        prefix_queries=queries,
+        prefix_hits=None if queries is None else reused,
         **_slots_capacity(identity),
     )
-    return Reading(kind="llama.cpp", identity=identity, models=identity.models, ranks=(rank,))
+    return Reading(
+        kind="llama.cpp",
+        identity=identity,
+        models=identity.models,
+        ranks=(rank,),
+        prefix_queries=rank.prefix_queries,
+        prefix_hits=rank.prefix_hits,
+    )
 
 
 def _slots_capacity(identity: Identity) -> dict[str, int | None]:
