@@ -207,21 +207,22 @@ def _vllm(
         notes.append(Message(text.BLOCK_OF_SEVERAL))
     if len(plan.groups) > 1:
         notes.append(Message(text.SEVERAL_GROUPS, values))
-    lines = [Line(name="block_tokens", reported=reading.block_tokens, predicted=block_tokens)]
+    there: int | None = None
+    if on_gpu and sizing.budget is not None:
+        there = sizing.budget.pool_blocks if reading.pool_bytes is None else reading.pool_bytes // of_block
+        _add_pool_words(blocks, there, notes)
+    lines = [
+        Line(name="blocks", reported=blocks, predicted=there),
+        Line(name="block_tokens", reported=reading.block_tokens, predicted=block_tokens),
+    ]
     reported = reading.ranks[0].capacity_tokens
     length = reading.identity.max_model_len or (plan.block_tokens if len(plan.groups) == 1 else None)
     expected = plan.start_log(blocks, length)[1] if blocks and length else None
     lines.append(Line(name="tokens_from_blocks", reported=reported, predicted=expected))
     if reported is not None and expected is not None and reported != expected:
         notes.append(Message(text.TOKENS_DIFFER, values))
-    if on_gpu and sizing.budget is not None:
-        there = sizing.budget.pool_blocks if reading.pool_bytes is None else reading.pool_bytes // of_block
-        lines.append(Line(name="blocks", reported=blocks, predicted=there))
-        if length:
-            lines.append(Line(name="tokens_on_gpu", reported=reported, predicted=plan.start_log(there, length)[1]))
-        _add_pool_words(blocks, there, notes)
-    else:
-        lines.append(Line(name="blocks", reported=blocks))
+    if there is not None and length:
+        lines.append(Line(name="tokens_on_gpu", reported=reported, predicted=plan.start_log(there, length)[1]))
     where = "_gpu" if on_gpu else ""
     lines.append(Line(name=f"bytes_per_block{where}", predicted=of_block))
     if blocks:
@@ -286,7 +287,8 @@ def _llama_cpp(reading: Reading, plan: LlamaCppPlan, *, fits: bool, notes: list[
         return tuple(lines)
     if slots == 1:
         lines.append(Line(name="pool_bytes", predicted=plan.allocated_bytes(tokens, 1)))
-        lines.append(Line(name="requests", predicted=int(fits)))
+        if fits:
+            lines.append(Line(name="requests", predicted=1))
         return tuple(lines)
     notes.append(Message(text.SLOTS_UNKNOWN, {"slots": format_count(slots), "tokens": format_count(tokens)}))
     shared, own = replace(plan, unified=True), replace(plan, unified=False)

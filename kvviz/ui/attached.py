@@ -102,15 +102,19 @@ def _has(reading: Reading, place: int) -> bool:
 
 
 def _all_of_them(readings: Sequence[Reading], lang: Lang) -> None:
+    """What all of them report, added up."""
     ranks = [rank for reading in readings for rank in reading.ranks]
+    # Tokens of different models are not of one size.
     alike = len({(reading.kind, reading.models[:1]) for reading in readings}) == 1
+    figures = [(text.USAGE, _share(usage_of(ranks) if alike else None))]
+    for label, of in ((text.RUNNING, "running"), (text.WAITING, "waiting"), (text.PREEMPTIONS, "preemptions")):
+        counts = [getattr(reading, of) for reading in readings]
+        figures.append((label, _count(None if None in counts else sum(counts))))
     st.markdown(f"**{text.ALL_ENGINES(lang)}**")
     with st.container(horizontal=True):
-        # Tokens of different models are not of one size.
-        st.metric(text.USAGE(lang), _share(usage_of(ranks) if alike else None), border=True, height="stretch")
-        for label, of in ((text.RUNNING, "running"), (text.WAITING, "waiting"), (text.PREEMPTIONS, "preemptions")):
-            counts = [getattr(reading, of) for reading in readings]
-            st.metric(label(lang), "–" if None in counts else format_count(sum(counts)), border=True, height="stretch")
+        for label, shown in figures:
+            if shown != text.NOT_SAID(lang):
+                st.metric(label(lang), shown, border=True, height="stretch")
 
 
 # --- one engine ------------------------------------------------------------------------------------------------------
@@ -146,7 +150,7 @@ def _engine(number: int, name: str, now: Look, samples: Sequence[Sample], mine: 
         st.metric(
             hits,
             _share(lately.fraction),
-            delta=text.HITS_IN_ALL(lang, fraction=_share(in_all)),
+            delta=None if in_all is None else text.HITS_IN_ALL(lang, fraction=_share(in_all)),
             delta_color="off",
             delta_arrow="off",
             help=text.HITS_HELP(lang),
@@ -228,9 +232,8 @@ def _beside(number: int, reading: Reading, mine: Scenario, lang: Lang) -> None:
     st.markdown(f"**{text.BESIDE(lang)}**")
     st.caption(show.plain(text.PREDICTED_FOR(lang, model=of.model, dtype=of.dtype, engine=of.engine)))
     st.table([_line_row(line, of, lang) for line in of.lines], border="horizontal")
-    gpu = _gpu_words(mine, of, reading, lang, on_gpu=on_gpu)
-    for sentence in (*gpu, *(note(lang) for note in of.notes)):
-        st.caption(show.plain(sentence))
+    words = (*_gpu_words(mine, of, reading, lang, on_gpu=on_gpu), *(note(lang) for note in of.notes))
+    st.caption("  \n".join(show.plain(sentence) for sentence in words))
 
 
 def _served(reading: Reading) -> str | None:

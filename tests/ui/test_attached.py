@@ -84,12 +84,12 @@ def test_what_cannot_be_understood_is_one_line(lang: Lang, standin: StandIn, mon
 def test_engines_beside_their_prediction(lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm", "sglang", "llama", "html"))
     app = open_page(lang)
-    until(app, lambda: len(figures(app)) == 4 + 3 * 5)
+    until(app, lambda: len(figures(app)) == 2 + 3 * 5)
     told, shown = said(app), figures(app)
-    assert (text.RUNNING(lang), "55") in shown[:4]
-    assert (text.USAGE(lang), "62.5%") in shown[4:9]
-    assert (text.PREEMPTIONS(lang), "5") in shown[4:9]
-    assert (text.PREEMPTIONS(lang), "–") in shown[14:]  # llama.cpp has none
+    assert (text.RUNNING(lang), "55") in shown[:2]
+    assert (text.USAGE(lang), "62.5%") in shown[2:7]
+    assert (text.PREEMPTIONS(lang), "5") in shown[2:7]
+    assert (text.PREEMPTIONS(lang), "–") in shown[12:]  # llama.cpp has none
     for known in ("vLLM 0.33.0", "Qwen/Qwen3-32B", "SGLang 0.5.23", "llama.cpp b5000-abcdef12"):
         assert known in told
     assert text.PROBLEM(lang, name="html", problem=text.WEB_PAGE(lang)) in told
