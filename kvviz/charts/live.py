@@ -125,8 +125,9 @@ def memory_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go
         to_come = max(0, end - last)
         grown = text.OF_CACHE(lang, held=format_bytes(last), all=format_bytes(end))
         _segment(drawing, last / of_unit, grown, "cache", _MARKERS["kv"], axis="2")
-        label = f"{text.TO_COME(lang)}<br>{format_bytes(to_come)}"
-        _segment(drawing, to_come / of_unit, label, "to_come", _TO_COME, axis="2")
+        if to_come:
+            label = f"{text.TO_COME(lang)}<br>{format_bytes(to_come)}"
+            _segment(drawing, to_come / of_unit, label, "to_come", _TO_COME, axis="2")
         drawing.label(
             text=grown, x=0, xref="paper", xanchor="left", y=_LOWER[1], yref="paper", yanchor="bottom", yshift=4
         )

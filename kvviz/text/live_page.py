@@ -128,7 +128,7 @@ HELD = Text("Bytes", "バイト")
 SHORT = Text("Size", "サイズ")
 OF_DEVICE = Text("Memory of {device}: {bytes}", "{device} のメモリ: {bytes}")
 OF_CACHE = Text("The cache alone: {held} of {all} at the end", "キャッシュだけを拡大: {held}（終了時 {all}）")
-TO_COME = Text("Cache still to come", "これから増えるキャッシュ")
+TO_COME = Text("Cache to come", "今後の増加分")
 MEMORY_ALT = Text("Memory of {device}: {parts}.", "{device} のメモリの内訳: {parts}。")
 ON_CPU = Text(
     "On a CPU, the kernel tells the size of a whole process only: the activations of a step, what the C library's"
@@ -144,7 +144,7 @@ HOLDERS = {
     "process": Text("Rest of the process", "プロセスの残り"),
     "activations": Text("Activations, peak of a step", "活性化（ステップ中の最大）"),
     "slack": Text("Allocator slack (2 MiB segments)", "アロケーターの余り（2 MiB 単位）"),
-    "elsewhere": Text("Driver, other processes", "ドライバー、ほかのプロセス"),
+    "elsewhere": Text("Driver and others", "ドライバーなど"),
     "free": Text("Free", "空き"),
 }
 # --- time ------------------------------------------------------------------------------------------------------------

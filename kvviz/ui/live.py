@@ -181,10 +181,11 @@ def _over(run: Run, now: Progress) -> None:
         st.session_state["live_failed"] = now
         return
     runs = kept()
-    runs[run.number] = recording_of(now.started, now.samples, now.ended)
+    number = max(runs, default=_RECORDED) + 1  # of this session: what others run is nobody's business
+    runs[number] = recording_of(now.started, now.samples, now.ended)
     while len(runs) > _MOST_KEPT:
         del runs[min(runs)]
-    st.session_state["live_shown"] = run.number
+    st.session_state["live_shown"] = number
 
 
 # --- controls --------------------------------------------------------------------------------------------------------

@@ -5,9 +5,19 @@ from typing import Any
 
 import pytest
 
-from kvviz.charts.live import cache_alt, cache_figure, cache_rows, speed_alt, speed_figure, speed_rows
-from kvviz.core.units import MIB, format_count
-from kvviz.live import bundled, elapsed_s
+from kvviz.charts.live import (
+    cache_alt,
+    cache_figure,
+    cache_rows,
+    memory_alt,
+    memory_figure,
+    memory_rows,
+    speed_alt,
+    speed_figure,
+    speed_rows,
+)
+from kvviz.core.units import GIB, MIB, format_bytes, format_count
+from kvviz.live import Memory, bundled, elapsed_s, ledger
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live_page as text
 
@@ -57,6 +67,65 @@ def test_without_a_prediction_there_is_no_line(lang: Lang) -> None:
     run = bundled()
     figure = cache_figure(replace(run.started, predicted_bytes=None), run.samples, lang)
     assert [t.meta for t in figure.data] == ["measured"]
+
+
+def width(figure: Any, meta: str) -> float:  # noqa: ANN401 - plotly has no types
+    return float(trace(figure, meta).x[0])
+
+
+@BOTH
+def test_the_memory_is_all_there_and_the_cache_is_seen_to_grow(lang: Lang) -> None:
+    run = bundled()
+    end = run.samples[-1].measured_bytes
+    for count in (1, 100, 300):
+        figure = memory_figure(run.started, run.samples[:count], lang)
+        held = run.samples[count - 1].measured_bytes
+        parts = ledger(run.started, run.samples[:count])
+        for part in parts:
+            assert round(width(figure, part.holder) * GIB) == part.held_bytes
+            assert format_bytes(part.held_bytes) in trace(figure, part.holder).name
+            assert text.HOLDERS[part.holder](lang) in memory_alt(run.started, run.samples[:count], lang)
+        assert round(width(figure, "cache") * MIB) == held
+        to_come = [round(t.x[0] * MIB) for t in figure.data if t.meta == "to_come"]
+        assert to_come == ([end - held] if held < end else [])
+        assert figure.layout.xaxis2.range == (0, end / MIB)  # the same scale from the first token to the last
+    rows = memory_rows(run.started, run.samples, lang)
+    assert sum(row[text.HELD(lang)] or 0 for row in rows) == run.samples[-1].memory.total_bytes  # type: ignore[misc]
+    unknown = [row[text.HOLDER(lang)] for row in rows if row[text.HELD(lang)] is None]
+    assert unknown == [text.HOLDERS["activations"](lang)]  # on a CPU: said, not 0
+
+
+@BOTH
+def test_a_gpu_s_rounding_slack_and_activations_are_parts_of_their_own(lang: Lang) -> None:
+    run = bundled()
+    weights = run.started.weights_bytes
+    held = weights + run.samples[0].measured_bytes
+    memory = Memory(
+        total_bytes=80 * GIB,
+        free_bytes=78 * GIB,
+        requested_bytes=held + 100,
+        allocated_bytes=held + 1_000,
+        reserved_bytes=held + 40 * MIB,
+        peak_bytes=held + 1_000 + 30 * MIB,
+    )
+    samples = [replace(run.samples[0], memory=memory)]
+    figure = memory_figure(run.started, samples, lang)
+    drawn = {t.meta: round(t.x[0] * GIB) for t in figure.data if t.xaxis == "x"}
+    assert sum(drawn.values()) == 80 * GIB
+    assert (drawn["rounding"], drawn["tensors"], drawn["activations"]) == (900, 100, 30 * MIB)
+    assert drawn["slack"] == 10 * MIB - 1_000
+    looks = [str(t.marker.to_plotly_json()) for t in figure.data if t.xaxis == "x"]
+    assert len(set(looks)) == len(looks)  # no two alike, and not by their colour alone
+    patterns = [(t.marker.pattern.shape, t.marker.pattern.fillmode) for t in figure.data if t.xaxis == "x"]
+    assert len(set(patterns)) == len(patterns)
+    assert all(row[text.HELD(lang)] is not None for row in memory_rows(run.started, samples, lang))
+
+
+@BOTH
+def test_without_a_cache_or_a_rule_there_is_one_bar(lang: Lang) -> None:
+    for started in (bundled(cache="none").started, replace(bundled().started, predicted_bytes=None)):
+        figure = memory_figure(started, bundled(cache="none").samples, lang)
+        assert {t.xaxis for t in figure.data} == {"x"}
 
 
 @BOTH

@@ -12,7 +12,9 @@ from kvviz.live import ENABLE, Failure, Memory, Progress, bundled, gain, runs
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
+from kvviz.ui import live as page
 from tests.live import tiny
+from tests.ui.test_hub_on_page import address
 
 MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "live.py")
@@ -28,12 +30,17 @@ def _operator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KVVIZ_LIVE_THREADS", "1")
 
 
-def open_page(lang: Lang) -> AppTest:
+def open_page(lang: Lang, **query: str) -> AppTest:
     """The page as a new visitor opens it."""
     app = AppTest.from_file(str(MAIN), default_timeout=60)
     app.query_params["lang"] = lang
+    for name, value in query.items():
+        app.query_params[name] = value
     app.run()
-    app.switch_page(PAGE).run()
+    app.switch_page(PAGE)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
     assert not app.exception
     return app
 
@@ -135,6 +142,95 @@ def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
     assert "live_run" not in app.session_state
     started(app, tokens="2048")
     assert "2,047" in app.error[0].value
+
+
+@BOTH
+def test_the_link_has_the_settings_and_starts_nothing(lang: Lang) -> None:
+    query = {"prompt": "犬は 😀", "new_tokens": "２０", "batch": "3", "dtype": "fp32", "cache": "static"}
+    app = open_page(lang, **{f"live_{name}": value for name, value in query.items()})
+    assert "live_run" not in app.session_state
+    assert not app.error
+    assert not app.warning
+    assert (app.text_area("live_prompt").value, app.text_input("live_new_tokens").value) == ("犬は 😀", "２０")
+    assert (app.selectbox("live_batch").value, app.selectbox("live_dtype").value) == (3, "fp32")
+    assert app.selectbox("live_cache").value == "static"
+    link = address(app)
+    assert {name: link[f"live_{name}"] for name in query} == query
+    assert link["live_model"] == "tiny"  # not where it lies
+    over(app.button("live_start").click().run())
+    assert text.EQUAL(lang, steps="20") in headline(app)
+
+
+@BOTH
+def test_a_link_that_asks_for_the_impossible(lang: Lang) -> None:
+    app = open_page(lang, live_new_tokens="many", live_batch="99", live_cache="heap", live_model="/etc/passwd")
+    (error,) = app.error
+    assert "many" in error.value
+    assert app.text_input("live_new_tokens").value == "many"
+    assert address(app)["live_new_tokens"] == "many"  # reloading says the same
+    (warning,) = app.warning
+    for told in ("99", "heap", "passwd", text.LABELS["batch"](lang)):
+        assert told in warning.value.replace("\\", "")
+    app.text_input("live_new_tokens").set_value("5").run()
+    assert not app.error
+    assert not app.warning  # something else is asked now
+
+
+def test_a_prompt_too_long_for_a_link_is_said() -> None:
+    app = open_page("en")
+    app.text_area("live_prompt").set_value("語" * 1_000).run()
+    assert "live_prompt" not in address(app)
+    app.text_area("live_prompt").set_value("語" * 30_000).run()
+    assert "20,000" in app.error[0].value.replace("\\", "")
+
+
+def test_a_second_press_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[object] = []
+    monkeypatch.setattr(page, "start", lambda *asked: begun.append(asked) or runs.start(*asked))
+    app = started(open_page("en"), tokens="2,000")
+    assert app.button("live_start").disabled
+    app.button("live_start").proto.disabled = False  # the press was on its way already
+    app.button("live_start").click().run()
+    assert len(begun) == 1
+    app.button("live_stop").click().run()
+    over(app)
+
+
+@pytest.mark.parametrize("key", ["live_cache", "live_shown"])
+def test_a_choice_that_comes_back_as_its_label(key: str) -> None:
+    """As a browser sends it that looks at a run while the language changes."""
+    app = over(started(open_page("en")))
+    app.selectbox("live_cache").select("static").run()
+    label = {"live_cache": text.CACHES["static"]("en"), "live_shown": app.selectbox("live_shown").options[1]}[key]
+    known = app.session_state[key]
+    app.session_state[key] = label
+    app.run()
+    assert not app.exception
+    assert app.session_state[key] == known
+
+
+def test_runs_are_counted_by_session() -> None:
+    for _ in range(2):
+        app = over(started(open_page("en")))
+        assert list(app.session_state["live_kept"]) == [1]
+
+
+def test_what_a_failed_run_gave_is_shown_with_where_the_memory_was() -> None:
+    app, run = open_page("en"), bundled()
+    failure = Failure(code="out-of-memory", en="Out of memory.", ja="メモリ不足です。")
+    app.session_state["live_failed"] = Progress(
+        state="failed",
+        position=0,
+        started=run.started,
+        samples=run.samples[:7],
+        ended=None,
+        failure=failure,
+        memory=None,
+    )
+    app.run()
+    assert text.EQUAL("en", steps="7") in headline(app)
+    assert any(text.FAILED("en") in c.value for c in app.caption)
+    assert text.MEMORY("en") in " ".join(m.value for m in app.markdown)
 
 
 def test_a_failure_is_told_and_the_next_run_can_start() -> None:
