@@ -36,6 +36,10 @@ class Gain:
         """Seconds without against seconds with."""
         return self.without_s / self.with_s
 
+    def each_ms(self, whole_s: float) -> float:
+        """Milliseconds a token, on average."""
+        return whole_s * 1_000 / self.tokens
+
     @property
     def times_fewer(self) -> float:
         """Tokens computed without against tokens computed with."""

@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import quote_plus
 
 from kvviz.core.errors import ScenarioError
-from kvviz.live.request import DTYPES, PROMPT_CHARACTERS, CacheKind, allowed_model, shown
+from kvviz.live.request import DTYPES, PROMPT_CHARACTERS, CacheKind, allowed_model, choices, shown
 from kvviz.live.settings import Settings, one_of, whole_number
 
 FIELDS: Final = ("model", "prompt", "prompt_tokens", "new_tokens", "batch", "dtype", "cache")
@@ -23,7 +23,7 @@ def from_query(
     What is typed stays as it is: it gets its message where it is checked.
     """
     choose: dict[str, Callable[[str], str | int]] = {
-        "model": lambda asked: allowed_model(asked, allowed),
+        "model": lambda asked: allowed_model(asked or choices(allowed)[0], allowed),
         "prompt": lambda asked: asked[: PROMPT_CHARACTERS + 1],
         "prompt_tokens": lambda asked: asked[:_TYPED],
         "new_tokens": lambda asked: asked[:_TYPED],

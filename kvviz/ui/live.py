@@ -509,6 +509,10 @@ def _latest_gain() -> Gain | None:
     return next((g for g in found if g is not None), None)
 
 
+def _seconds(whole_s: float, of: Gain, lang: Lang) -> str:
+    return text.SECONDS(lang, seconds=f"{whole_s:,.1f}", each=f"{of.each_ms(whole_s):,.0f}")
+
+
 def _gain_rows(gains: Sequence[tuple[str, Gain]], lang: Lang) -> list[dict[str, str]]:
     """A column for each source: five narrow rows fit a phone."""
 
@@ -517,8 +521,8 @@ def _gain_rows(gains: Sequence[tuple[str, Gain]], lang: Lang) -> list[dict[str, 
 
     return [
         row(text.NEW_TOKENS(lang), lambda of: format_count(of.tokens)),
-        row(text.SECONDS_WITH(lang), lambda of: text.SECONDS(lang, seconds=f"{of.with_s:,.1f}")),
-        row(text.SECONDS_WITHOUT(lang), lambda of: text.SECONDS(lang, seconds=f"{of.without_s:,.1f}")),
+        row(text.SECONDS_WITH(lang), lambda of: _seconds(of.with_s, of, lang)),
+        row(text.SECONDS_WITHOUT(lang), lambda of: _seconds(of.without_s, of, lang)),
         row(text.FASTER(lang), lambda of: text.TIMES(lang, times=f"{of.times_faster:,.1f}")),
         row(text.FEWER(lang), lambda of: text.TIMES(lang, times=f"{of.times_fewer:,.0f}")),
     ]

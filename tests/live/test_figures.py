@@ -69,6 +69,7 @@ def test_the_quoted_figures() -> None:
     assert QUOTED.computed_without == sum(range(1, QUOTED.tokens + 1))
     assert round(QUOTED.times_fewer) == 500
     assert round(QUOTED.times_faster, 1) == 4.7
+    assert QUOTED.each_ms(QUOTED.with_s) == pytest.approx(11.9)
 
 
 def test_the_gain_of_the_recorded_runs() -> None:

@@ -26,6 +26,7 @@ def test_there_and_back() -> None:
     assert written == {f"live_{name}": str(value) for name, value in USUAL.items()}
     assert link.from_query(written, OPERATOR, CACHES) == (USUAL, ())
     assert link.from_query({}, OPERATOR, CACHES) == ({}, ())
+    assert link.from_query({"live_model": ""}, OPERATOR, CACHES) == ({"model": "/srv/private/mine"}, ())
 
 
 def test_every_parameter_is_the_app_s() -> None:
