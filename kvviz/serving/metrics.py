@@ -58,7 +58,7 @@ def parse(body: bytes) -> tuple[Kind, Samples]:
                 if isfinite(sample.value):
                     name = sample.name[len(first[1]) + 1 :]
                     samples.setdefault(name, []).append((sample.labels, sample.value))
-    except ValueError:  # a broken line; UnicodeDecodeError is one too
+    except (ValueError, OverflowError):  # a broken line, as is one that is no UTF-8; a number without end
         raise EngineError(text.NOT_METRICS, code="engine-broken-metrics") from None
     if not samples:
         raise EngineError(text.UNKNOWN_METRICS, code="engine-unknown")

@@ -11,6 +11,8 @@ from kvviz.text import serving as text
 
 _WITHOUT_METRICS: Final = frozenset({404, 405, 501})
 """What SGLang without --enable-metrics and llama-server without --metrics answer with."""
+_NO_COUNT: Final = 2**63
+"""Nothing that is counted here comes near."""
 _TRUE: Final = {"True": True, "False": False}
 
 
@@ -290,7 +292,7 @@ def _sglang_prefix(samples: Samples, rank: str) -> tuple[int | None, int | None]
         modes = {mode: _one(samples, "dp_rank", rank, mode=mode)(name) for mode in all_modes}
         told = {mode: count for mode, count in modes.items() if count is not None}
         if told:
-            return round(sum(told.values())), round(sum(count for mode, count in told.items() if found in mode))
+            return _count(sum(told.values())), _count(sum(count for mode, count in told.items() if found in mode))
     return None, None
 
 
@@ -319,8 +321,8 @@ def _llama_cpp(samples: Samples, slots: object, identity: Identity) -> Reading:
     """A server is one engine (``tools/server/server-task.cpp`` and ``server-context.cpp`` at 0c1e57098)."""
     usage = _first(samples, "kv_cache_usage_ratio")
     if usage is None and isinstance(slots, list) and len(slots) == 1 and identity.slot_tokens:
-        held = _mapping(slots[0]).get("n_prompt_tokens", 0)  # absent before the first request
-        usage = held / identity.slot_tokens if isinstance(held, int) else None
+        held = _whole(_mapping(slots[0]).get("n_prompt_tokens")) or 0  # absent before the first request
+        usage = held / identity.slot_tokens
     computed, reused = _total(samples, "prompt_tokens_total"), _total(samples, "prompt_tokens_cached_total")
     queries = None if computed is None or reused is None else computed + reused
     rank = Rank(
@@ -420,8 +422,7 @@ def _first(samples: Samples, metric: str) -> float | None:
 
 
 def _total(samples: Samples, metric: str) -> int | None:
-    found = samples.get(metric)
-    return round(sum(value for _, value in found)) if found else None
+    return _sum(_count(value) for _, value in samples.get(metric, ()))
 
 
 def _total_of_ranks(samples: Samples, metric: str, names: Iterable[str]) -> int | None:
@@ -436,7 +437,7 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 
 def _count(value: float | None) -> int | None:
-    return None if value is None else round(value)
+    return None if value is None or not 0 <= value < _NO_COUNT else round(value)
 
 
 def _said(labels: Labels, name: str) -> int | None:
@@ -445,9 +446,9 @@ def _said(labels: Labels, name: str) -> int | None:
 
 
 def _whole(value: object) -> int | None:
-    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
+    if isinstance(value, str) and value.isdecimal() and len(value) < _NO_COUNT.bit_length():
         value = int(value)
-    return value if type(value) is int and value > 0 else None
+    return value if type(value) is int and 0 < value < _NO_COUNT else None
 
 
 def _share(value: object) -> float | None:
@@ -460,7 +461,7 @@ def _share(value: object) -> float | None:
 
 def _bytes_of_gib(value: object) -> int | None:
     """SGLang's GB are of 2^30 bytes (``mem_cache/memory_pool.py``)."""
-    return round(value * GIB) if isinstance(value, float | int) and value > 0 else None
+    return round(value * GIB) if isinstance(value, float | int) and 0 < value < _NO_COUNT else None
 
 
 def _mapping(value: object) -> Mapping[str, object]:

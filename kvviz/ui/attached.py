@@ -35,7 +35,7 @@ from kvviz.serving import (
 )
 from kvviz.text import Lang
 from kvviz.text import serving as text
-from kvviz.ui import models, show
+from kvviz.ui import browser, models, show
 
 _EVERY_S: Final = 2.0
 _PATIENCE_S: Final = 0.5
@@ -188,12 +188,17 @@ def _total_row(reading: Reading, lang: Lang) -> dict[str, str]:
 
 
 def _row(name: str, of: Rank | Reading, fraction: float | None, lang: Lang) -> dict[str, str]:
-    return {
+    """Half of it on a phone, where more columns would have a letter a line."""
+    row = {
         text.RANK(lang): show.plain(name),
-        text.CAPACITY(lang): _count(of.capacity_tokens),
         text.USAGE(lang): _share(of.usage),
         text.RUNNING(lang): _count(of.running),
         text.WAITING(lang): _count(of.waiting),
+    }
+    if browser.is_phone():
+        return row
+    return row | {
+        text.CAPACITY(lang): _count(of.capacity_tokens),
         text.PREEMPTIONS(lang): _count(of.preemptions),
         f"{text.HITS(lang)} ({text.SINCE_START(lang)})": _share(fraction),
     }
