@@ -321,8 +321,8 @@ def _llama_cpp(samples: Samples, slots: object, identity: Identity) -> Reading:
     """A server is one engine (``tools/server/server-task.cpp`` and ``server-context.cpp`` at 0c1e57098)."""
     usage = _first(samples, "kv_cache_usage_ratio")
     if usage is None and isinstance(slots, list) and len(slots) == 1 and identity.slot_tokens:
-        held = _whole(_mapping(slots[0]).get("n_prompt_tokens")) or 0  # absent before the first request
-        usage = held / identity.slot_tokens
+        held = _mapping(slots[0]).get("n_prompt_tokens", 0)  # absent before the first request
+        usage = held / identity.slot_tokens if type(held) is int and 0 <= held < _NO_COUNT else None
     computed, reused = _total(samples, "prompt_tokens_total"), _total(samples, "prompt_tokens_cached_total")
     queries = None if computed is None or reused is None else computed + reused
     rank = Rank(

@@ -214,13 +214,11 @@ def _beside(number: int, reading: Reading, mine: Scenario, lang: Lang) -> None:
         first = next(iter(published_names(reading)), "")
         st.caption(show.plain(text.NO_MODEL(lang, model=first[:120]) if first else text.NO_NAME(lang)))
         hub = next((name for name in published_names(reading) if name.count("/") == 1 and name[0] != "/"), None)
-        if hub is not None and st.button(
-            text.READ_FROM_HUB(lang, model=show.plain(hub[:120])), key=f"attached_hub_{number}"
-        ):
-            if models.ask_hub(hub) is None:
+        if hub is not None:
+            label = text.READ_FROM_HUB(lang, model=show.plain(hub[:120]))
+            st.button(label, key=f"attached_hub_{number}", on_click=_read_from_hub, args=(hub,))
+            if st.session_state.get("model_problem") and st.session_state["model_problem"][0] == hub:
                 show.lines((models.problem(hub)(lang),))
-            else:
-                st.rerun(scope="fragment")
         label = text.USE_SIZING(lang, model=show.plain(mine.model))
         if not st.checkbox(label, key=f"attached_stand_in_{number}", persist_state="session"):
             return
@@ -239,6 +237,10 @@ def _beside(number: int, reading: Reading, mine: Scenario, lang: Lang) -> None:
     st.table([_line_row(line, of, lang) for line in of.lines], border="horizontal")
     words = (*_gpu_words(mine, of, reading, lang, on_gpu=on_gpu), *(note(lang) for note in of.notes))
     st.caption("  \n".join(show.plain(sentence) for sentence in words))
+
+
+def _read_from_hub(model: str) -> None:
+    models.ask_hub(model)
 
 
 def _served(reading: Reading) -> str | None:

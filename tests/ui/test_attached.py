@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live_page as live
 from kvviz.text import serving as text
-from tests.serving.standin import StandIn, serving
+from tests.hub.standin import StandIn as HubStandIn
+from tests.serving.standin import StandIn, metrics, serving
 
 MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "live.py")
@@ -134,6 +135,24 @@ def test_a_model_that_is_not_known(lang: Lang, standin: StandIn, monkeypatch: py
     assert len(app.table) == of_the_run + 1
     beside = tables(app)[0]
     assert [text.FIGURES["blocks"](lang), "27,392"] in [row[:2] for row in beside]
+
+
+@pytest.mark.parametrize(
+    ("model", "found"), [("new-owner/renamed", True), ("fault/no-config", False)], ids=["there", "not there"]
+)
+def test_a_model_of_the_hub_is_read_when_asked(
+    model: str, found: bool, standin: StandIn, monkeypatch: pytest.MonkeyPatch, hub: HubStandIn
+) -> None:
+    standin.texts["own"] = metrics("vllm-v0").replace("meta-llama/Llama-3.1-8B-Instruct", model)
+    monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("own"))
+    app = open_page("en")
+    until(app, lambda: figures(app))
+    of_the_run = len(app.table)
+    app.button("attached_hub_0").click().run()
+    assert not app.exception
+    assert (len(app.table) > of_the_run) is found
+    assert (text.PREDICTED_FOR("en", model=model, dtype="bf16 (auto)", engine="vLLM V0") in said(app)) is found
+    assert bool(app.error) is not found
 
 
 def test_closed_it_asks_nothing(standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
