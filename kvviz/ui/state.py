@@ -361,8 +361,8 @@ def publish(scenario: Scenario, *, asked: bool = True, **more: str) -> Scenario:
     Not ``asked``: another model stands in for the one that was, which stays in the address beside all that was asked.
     ``more``: parameters besides.
     """
-    if more and asked:
-        st.session_state["published_query"] = query(scenario, **more)
+    if more:
+        st.session_state["published_query"] = query(scenario, **more) if asked else query_asked(**more)
     st.session_state["published"] = scenario if asked else None
     return scenario
 
@@ -398,14 +398,14 @@ def published_query() -> str:
     return query_of_set or (query_asked() if scenario is None else query(scenario))
 
 
-def query_asked() -> str:
+def query_asked(**more: str) -> str:
     """What was asked as far as it is valid, with the model as it stands in the box: reloading tries it again."""
     typed = str(st.session_state["model"])
     if typed.startswith("hf_"):  # a token that went astray
-        return query(st.session_state["valid"])
+        return query(st.session_state["valid"], **more)
     model, revision = _named(typed) or (typed, "")
     asked = {"model": model, "revision": revision, "config": ""}
-    return urlencode({**to_query(st.session_state["valid"]), **asked, "lang": lang()})
+    return urlencode({**to_query(st.session_state["valid"]), **asked, **more, "lang": lang()})
 
 
 def query(scenario: Scenario, **more: str) -> str:

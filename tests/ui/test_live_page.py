@@ -176,6 +176,11 @@ def test_a_link_that_asks_for_the_impossible(lang: Lang) -> None:
     assert not app.warning  # something else is asked now
 
 
+def test_a_model_of_the_sizing_page_that_cannot_be_read_costs_no_setting() -> None:
+    link = address(open_page("en", model="what is this", live_new_tokens="7"))
+    assert (link["model"], link["live_new_tokens"]) == ("what is this", "7")
+
+
 def test_a_prompt_too_long_for_a_link_is_said() -> None:
     app = open_page("en")
     app.text_area("live_prompt").set_value("語" * 1_000).run()
