@@ -12,6 +12,8 @@ MOST_SAMPLES: Final = 150
 """Five minutes of one every two seconds."""
 LATELY_S: Final = 30.0
 """What is called lately."""
+_OLD_S: Final = 10.0
+"""An answer from before the session looked on: nobody else has looked since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +33,9 @@ class Hits:
     """None where nothing was looked up, or nothing is reported."""
 
 
-def with_look(samples: Sequence[Sample], look: Look) -> tuple[Sample, ...]:
-    """The samples and the one just seen, unless it was seen before; the oldest are forgotten."""
-    if look.reading is None or (samples and samples[-1].at_s >= look.read_s):
+def with_look(samples: Sequence[Sample], look: Look, *, now_s: float) -> tuple[Sample, ...]:
+    """The samples and the one just seen, unless it was seen before or is old; the oldest are forgotten."""
+    if look.reading is None or look.read_s < now_s - _OLD_S or (samples and samples[-1].at_s >= look.read_s):
         return tuple(samples)
     return (*samples, Sample(at_s=look.read_s, reading=look.reading))[-MOST_SAMPLES:]
 

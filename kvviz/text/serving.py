@@ -74,7 +74,7 @@ PREEMPTIONS = Text("Preemptions", "プリエンプション")
 HITS = Text("Prefix hits", "プレフィックスヒット率")
 HITS_LATELY = Text("Prefix hits, last {seconds} s", "プレフィックスヒット率（直近 {seconds} 秒）")
 HITS_IN_ALL = Text("since start {fraction}", "起動以来 {fraction}")
-SINCE_START = Text("since start", "起動以来")
+HITS_SINCE_START = Text("Prefix hits since start", "プレフィックスヒット率（起動以来）")
 HITS_HELP = Text(
     "Tokens found in the prefix cache, of all prompt tokens looked up. “–”: nothing was looked up, or it is not"
     " reported.",

@@ -66,7 +66,7 @@ def _engines(addresses: Sequence[Address], mine: Scenario, lang: Lang) -> None:
     seen: dict[str, tuple[Sample, ...]] = st.session_state.setdefault("attached_seen", {})
     looks = {address.name: look(address, patience_s=_PATIENCE_S) for address in addresses}
     for name, now in looks.items():
-        seen[name] = with_look(seen.get(name, ()), now)
+        seen[name] = with_look(seen.get(name, ()), now, now_s=monotonic())
     series = _series({name: seen[name] for name in looks})
     if any(points for _, points in series):
         rows = partial(charts.usage_rows, series, lang)
@@ -200,7 +200,7 @@ def _row(name: str, of: Rank | Reading, fraction: float | None, lang: Lang) -> d
     return row | {
         text.CAPACITY(lang): _count(of.capacity_tokens),
         text.PREEMPTIONS(lang): _count(of.preemptions),
-        f"{text.HITS(lang)} ({text.SINCE_START(lang)})": _share(fraction),
+        text.HITS_SINCE_START(lang): _share(fraction),
     }
 
 

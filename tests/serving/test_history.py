@@ -59,6 +59,8 @@ def test_a_session_keeps_each_sample_once_and_forgets_the_oldest() -> None:
     kept: tuple[Sample, ...] = ()
     for at in range(2 * MOST_SAMPLES):
         look = Look(reading=reading(at, 0), read_s=float(at), problem=None)
-        kept = with_look(with_look(kept, look), look)
+        kept = with_look(with_look(kept, look, now_s=at), look, now_s=at + 1)
     assert [s.at_s for s in kept] == [float(at) for at in range(MOST_SAMPLES, 2 * MOST_SAMPLES)]
-    assert with_look(kept, Look(reading=None, read_s=0.0, problem=None)) == kept
+    assert with_look(kept, Look(reading=None, read_s=0.0, problem=None), now_s=999) == kept
+    old = Look(reading=reading(1, 0), read_s=1.0, problem=None)
+    assert with_look((), old, now_s=60) == ()  # from before: nobody looked for a while
