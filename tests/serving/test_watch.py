@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable
-from threading import Thread
+from threading import Event, Thread
 
-from kvviz.serving import Look
+import pytest
+
+from kvviz.serving import EngineError, Look
 from kvviz.serving.watch import FRESH_S, Watch
 from kvviz.text import Message
+from kvviz.text import serving as text
 from tests.serving.standin import serving
 
 
@@ -55,3 +58,20 @@ def test_the_last_good_sample_stays_with_its_age() -> None:
         standin.broken = False
         again = until(watch, lambda now: now.problem is None)
         assert again.read_s > good.read_s
+
+
+def test_a_question_that_hangs_is_said_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, hanging = [], Event()
+
+    def poll(url: str, known: object) -> None:
+        asked.append(url)
+        hanging.wait(10)
+        raise EngineError(text.NO_METRICS, code="engine-no-metrics")
+
+    monkeypatch.setattr("kvviz.serving.watch.poll", poll)
+    monkeypatch.setattr("kvviz.serving.watch.FRESH_S", 0.05)
+    monkeypatch.setattr("kvviz.serving.watch._HANGS_S", 0.1)
+    watch = Watch("http://name-server-that-says-nothing")
+    assert until(watch, lambda now: now.problem).reading is None
+    assert len(asked) == 1
+    hanging.set()
