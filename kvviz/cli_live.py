@@ -1,6 +1,7 @@
 """``kvviz live``: one run in this process, measured beside the prediction.
 
-The check of a GPU, in under three minutes: ``python -m kvviz live --device cuda --seconds 120 --json > recording.json``.
+The check of a GPU, in under three minutes:
+``python -m kvviz live --device cuda --seconds 120 --json > recording.json``.
 
 What runs models is imported when a run is asked for: the other commands start at once.
 """

@@ -19,6 +19,7 @@ _POINTS: Final = 25
 _LINE_POINTS: Final = 600
 """Of the line, which is drawn anew at each look at a run."""
 _ROWS: Final = 12
+_FEW: Final = 10
 _HEIGHT: Final = 320
 _LINES: Final = (COLOURS["kv"], COLOURS["weights"], COLOURS["activations"], COLOURS["overhead"], COLOURS["free"])
 _DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -75,7 +76,7 @@ def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.
         height=_HEIGHT,
         top=36,
         legend={},
-        xaxis={"title": text.TOKENS_AXIS(lang), "range": [first, max(end, first + 1)], "tickformat": ",d"},
+        xaxis=_tokens_axis(text.TOKENS_AXIS(lang), first, max(end, first + 1)),
         yaxis={
             "range": [0, max(top / size * 1.05, 1e-9)],
             "tickvals": marks,
@@ -83,6 +84,11 @@ def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.
         },
         showlegend=True,
     )
+
+
+def _tokens_axis(title: str, first: int, end: int) -> dict[str, Any]:
+    every = {"dtick": 1} if end - first < _FEW else {}  # there are no half tokens
+    return {"title": title, "range": [first, end], "tickformat": ",d", **every}
 
 
 def cache_alt(samples: Sequence[Sample], lang: Lang) -> str:
@@ -222,7 +228,7 @@ def speed_figure(runs: Sequence[tuple[str, Recording]], lang: Lang) -> go.Figure
         height=_HEIGHT,
         top=36,
         legend={},
-        xaxis={"title": text.NEW_TOKENS_AXIS(lang), "range": [0, longest], "tickformat": ",d"},
+        xaxis=_tokens_axis(text.NEW_TOKENS_AXIS(lang), 0, longest),
         yaxis={
             "range": [0, max(slowest * 1.05, 1e-9)],
             "tickvals": marks,

@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, hub: StandIn) -> Iterator[S
         patch.setenv("KVVIZ_LIVE_MODEL", str(folder / "tiny"))
         patch.setenv("KVVIZ_LIVE_DEVICE", "cpu")
         patch.setenv("KVVIZ_LIVE_MAX_TOKENS", "200000")
-        patch.setenv("KVVIZ_LIVE_ABANDONED_S", "4")
+        patch.setenv("KVVIZ_LIVE_ABANDONED_S", "8")
         with serve(Path(folder) / "app.log") as served:
             yield served
 
@@ -53,6 +53,7 @@ def test_a_short_run(open_page: OpenPage, lang: Lang) -> None:
         expect(page.get_by_text(ENABLE)).to_be_visible()
         return
     _start(page, "12", lang)
+    assert "live_new_tokens=12&" in page.url
     expect(page.get_by_role("heading", name=text.EQUAL(lang, steps="12"))).to_be_visible(timeout=120_000)
     expect(page.get_by_text(said.RANDOM_NO_WEIGHTS(lang, model="tiny"))).to_be_visible()
     expect(page.get_by_role("button", name=text.START(lang))).to_be_visible()

@@ -53,6 +53,14 @@ def test_the_points_grow_and_the_line_is_there_from_the_start(lang: Lang) -> Non
 
 
 @BOTH
+def test_a_short_run_has_no_half_tokens(lang: Lang) -> None:
+    run = bundled()
+    short = replace(run.started, predicted_bytes=(run.started.predicted_bytes or ())[:5], new_tokens=5)
+    assert cache_figure(short, run.samples[:5], lang).layout.xaxis.dtick == 1
+    assert cache_figure(run.started, run.samples, lang).layout.xaxis.dtick is None
+
+
+@BOTH
 def test_one_sample_that_differs_is_never_left_out(lang: Lang) -> None:
     run = bundled()
     for place in (1, 5, 123, 298):
