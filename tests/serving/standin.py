@@ -94,10 +94,14 @@ def _answer(of: StandIn, engine: str, path: str) -> tuple[int, str, bytes] | Non
             return ok(_models("Qwen/Qwen3-32B-FP8", "Qwen/Qwen3-32B-FP8", 40_960))
         case "llama", "metrics":
             return ok(metrics("llama.cpp-before-may-2025"))
-        case "llama" | "llama-plain", "props":
+        case "llama-new", "metrics":
+            return ok(metrics("llama.cpp-0c1e57098"))
+        case "llama" | "llama-plain" | "llama-new", "props":
             return ok(PROPS)
         case "llama" | "llama-plain", "slots":
             return ok(SLOTS)
+        case "llama-new", "slots":
+            return ok([SLOTS[0] | {"id_task": 7, "n_prompt_tokens": 512}])
         case "llama-plain", "metrics":
             return 501, as_json, b'{"error": {"code": 501}}'
         case "unknown-model", "metrics":

@@ -153,6 +153,13 @@ def test_known_again_it_is_not_asked_for_again(standin: StandIn) -> None:
     assert standin.asked == ["/vllm/metrics"]
 
 
+def test_new_llama_cpp_tells_what_its_slot_holds(standin: StandIn) -> None:
+    reading = poll(f"{standin.url}/llama-new", None)
+    assert reading.usage == 512 / 2_048
+    assert (reading.prefix_queries, reading.prefix_hits) == (143 + 57, 57)  # its first counter leaves out the second
+    assert (reading.running, reading.waiting, reading.preemptions) == (1, 0, None)
+
+
 def test_without_metrics(standin: StandIn) -> None:
     sglang = poll(f"{standin.url}/sglang-plain", None)
     assert [(r.capacity_tokens, r.usage, r.running) for r in sglang.ranks] == [(120_000, None, None)] * 2
