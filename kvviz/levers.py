@@ -12,15 +12,10 @@ from typing import Final, Literal
 
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import (
-    ChunkedAttention,
     CompressedAttention,
-    CrossAttention,
-    FullAttention,
     IndexerKeys,
     LatentAttention,
     Layer,
-    LayerCache,
-    SlidingWindow,
     content,
 )
 from kvviz.core.dtypes import KV_DTYPES
@@ -466,7 +461,7 @@ def _fewer_kv_heads(bench: _Bench) -> Iterator[Lever]:
         sibling = _sibling(ByIdentity(bench.asked.architecture), divisor)
         if sibling is None:
             continue
-        heads = max(_kv_heads(cache) for layer in sibling.layers for cache in layer)
+        heads = max(kv_heads_of(cache) for layer in sibling.layers for cache in layer)
         label = Message(text.KV_HEADS if heads > 1 else text.KV_HEAD, {"heads": format_count(heads)})
         yield from bench.lever("kv-heads", bench.answer(bench.scenario, sibling), label, Message(text.KV_HEADS_COST))
 
@@ -474,24 +469,10 @@ def _fewer_kv_heads(bench: _Bench) -> Iterator[Lever]:
 @lru_cache(maxsize=256)
 def _sibling(of: ByIdentity[Architecture], divisor: int) -> Architecture | None:
     """``of`` with every layer's KV heads divided; None where it has none or they do not divide."""
-    heads = {_kv_heads(cache) for layer in of.value.layers for cache in layer} - {0}
+    heads = {kv_heads_of(cache) for layer in of.value.layers for cache in layer} - {0}
     if not heads or any(count % divisor for count in heads):
         return None
-    return replace(of.value, layers=_with_heads(of.value.layers, lambda count: count // divisor))
-
-
-def _kv_heads(cache: LayerCache) -> int:
-    if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
-        return cache.kv_heads
-    return 0
-
-
-def _with_heads(layers: tuple[Layer, ...], change: Callable[[int], int]) -> tuple[Layer, ...]:
-    changed: dict[LayerCache, LayerCache] = {}
-    for cache in {cache for layer in layers for cache in layer}:
-        if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
-            changed[cache] = replace(cache, kv_heads=change(cache.kv_heads))
-    return tuple(tuple(changed.get(cache, cache) for cache in layer) for layer in layers)
+    return replace(of.value, layers=with_kv_heads(of.value.layers, lambda count: count // divisor))
 
 
 def _spoken(dtype: str) -> str:
@@ -608,7 +589,7 @@ def _read_on_one_gpu(of: ByIdentity[Architecture], tp: int) -> tuple[tuple[Layer
     sparse = any(isinstance(c, IndexerKeys) or (isinstance(c, CompressedAttention) and c.index_key_dim) for c in stored)
     if sparse:
         stored = tuple(c for c in stored if not isinstance(c, LatentAttention | CompressedAttention))
-    return _with_heads((stored,), lambda heads: max(1, heads // tp)), sparse
+    return with_kv_heads((stored,), lambda heads: max(1, heads // tp)), sparse
 
 
 def _milliseconds(seconds: float) -> str:
