@@ -17,6 +17,8 @@ from kvviz.core.cache import (
     LatentAttention,
     Layer,
     content,
+    kv_heads_of,
+    with_kv_heads,
 )
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError
