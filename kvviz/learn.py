@@ -90,7 +90,9 @@ SCENES: Final[Mapping[str, Scene]] = MappingProxyType(
         "serving": Scene(scenario=_WORKED.with_changes(users=200)),
         "qwen2.5": Scene(scenario=_WORKED.with_changes(model="Qwen/Qwen2.5-7B-Instruct", input=2_048)),
         "small-card": Scene(
-            scenario=_WORKED.with_changes(model="Qwen/Qwen2.5-7B-Instruct", gpu="rtx-4060", memory_fraction=0.7)
+            scenario=_WORKED.with_changes(
+                model="Qwen/Qwen2.5-7B-Instruct", gpu="own-8gib", memory_fraction=0.7, weight_dtype="int4"
+            )
         ),
         "llama-2": Scene(scenario=_WORKED.with_changes(model="meta-llama/Llama-2-7b-hf")),
         "llama-3": Scene(scenario=_WORKED.with_changes(model="meta-llama/Llama-3.1-8B-Instruct")),
@@ -121,13 +123,9 @@ print(tokenizer.decode(output[0]))
 """The cache in 4 bits, in Transformers 5 with the package optimum-quanto. A test runs it."""
 
 
+@lru_cache(maxsize=64)
 def sized(scenario: Scenario) -> Sizing:
     """The answer to a bundled model's scenario."""
-    return _sized(scenario)
-
-
-@lru_cache(maxsize=64)
-def _sized(scenario: Scenario) -> Sizing:
     resolved = resolve(scenario)
     return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
 
@@ -206,7 +204,7 @@ def _bundled() -> dict[str, str]:
     differ = bounded = 0
     shares: set[int] = set()
     for one in read:
-        head = next((f.value for f in one.facts if f.where.rpartition(".")[2] == "head_dim" and f.origin == "field"), 0)
+        head = next((f.value for f in one.facts if f.term == "head_dim" and f.where.endswith(".head_dim")), 0)
         if head and one.hidden_size and one.attention_heads and head != one.hidden_size // one.attention_heads:
             differ += 1
         whole = content(one.layers, KV_DTYPES["bf16"])
@@ -355,7 +353,7 @@ def _questions() -> dict[str, str]:
         "old_rate": format_bytes(old_rate),
         "new_rate": format_bytes(new_rate),
         "old_times": f"{float(old_rate / new_rate):g}",
-        "card_name": short_name(budget.device.name),
+        "card_total": format_bytes(budget.device.memory_bytes),
         "card_fraction": f"{card.scenario.memory_fraction:g}",
         "card_share": format_bytes(budget.requested_bytes),
         "card_weights": format_bytes(budget.weights.value_bytes),

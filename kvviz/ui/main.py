@@ -9,6 +9,7 @@ from kvviz.planning import name_of
 from kvviz.text import blocks as blocks_text
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
+from kvviz.text import learn as learn_text
 from kvviz.text import live_page as live_text
 from kvviz.text import log_check as log_text
 from kvviz.text import prefixes as prefixes_text
@@ -33,6 +34,9 @@ PAGES = {
         st.Page(ROOT / "pages" / "blocks.py", title=blocks_text.PAGE(lang), url_path="blocks"),
         st.Page(ROOT / "pages" / "prefixes.py", title=prefixes_text.PAGE(lang), url_path="prefixes"),
         st.Page(ROOT / "pages" / "live.py", title=live_text.PAGE(lang), url_path="live"),
+    ],
+    learn_text.GROUP: [
+        st.Page(ROOT / "pages" / "learn.py", title=learn_text.PAGE(lang), url_path="learn"),
     ],
 }
 page = st.navigation({group(lang): pages for group, pages in PAGES.items()}, position="top")

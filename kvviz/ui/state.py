@@ -418,9 +418,9 @@ def link(scenario: Scenario) -> str:
     return f"{base()}?{query(scenario)}"
 
 
-def link_to(page: str, scenario: Scenario) -> str:
-    """The full link to another page, by its path, as seen from the default page, which has none of its own."""
-    return f"{base().rstrip('/')}/{page}?{query(scenario)}"
+def link_to(page: str, scenario: Scenario, **more: str) -> str:
+    """The full link to another page, by its path; the default page has none of its own. ``more``: its parameters."""
+    return f"{base().rstrip('/')}/{page}?{query(scenario, **more)}"
 
 
 def base() -> str:
