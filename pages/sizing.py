@@ -103,7 +103,7 @@ if sizing is not None and not embedded and not stands_in:
             tables = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
             if sizing.budget is not None:
                 tables = {text.LEDGER(lang): ledger_rows(sizing, lang), **tables}
-            show.share(sizing, tables, lang)
+            show.share(sizing, answered, tables, lang)
 if sizing is not None and not embedded and phone:  # whoever types sees what comes of it
     with st.bottom:
         show.verdict(sizing, lang)

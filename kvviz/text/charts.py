@@ -229,6 +229,24 @@ KINDS = {
     "h": Text(en="Compressed {ratio}:1", ja="圧縮アテンション {ratio}:1"),
     ".": Text(en="Stores nothing", ja="何も保存しない"),
 }
+SHORT_KINDS = {
+    "f": Text(en="full", ja="フル"),
+    "F": Text(en="full with indexer", ja="フル + インデクサー"),
+    "l": Text(en="latent", ja="潜在"),
+    "L": Text(en="latent with indexer", ja="潜在 + インデクサー"),
+    "w": Text(en="window", ja="ウィンドウ"),
+    "c": Text(en="chunked", ja="チャンク"),
+    "s": Text(en="fixed state", ja="固定長の状態"),
+    "b": Text(en="fixed state with full", ja="固定長の状態 + フル"),
+    "x": Text(en="cross", ja="クロス"),
+    "X": Text(en="full and cross", ja="フル + クロス"),
+    "H": Text(en="compressed", ja="圧縮"),
+    "h": Text(en="compressed", ja="圧縮"),
+    ".": Text(en="storing nothing", ja="保存なし"),
+}
+"""The kinds where a line must do; two compressed ones are one."""
+SHORT_COUNT = Text(en="{count} {kind}", ja="{kind} {count}")
+LAYER_COUNTS = Text(en="{count} layers: {kinds}", ja="{count} レイヤー：{kinds}")
 WINDOW_TOKENS = Text(en="last {tokens}", ja="直近 {tokens}")
 CHUNK_TOKENS = Text(en="chunks of {tokens}", ja="{tokens}のチャンク")
 CROSS_TOKENS = Text(en="encoder: {tokens}", ja="エンコーダー {tokens}")

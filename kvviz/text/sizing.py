@@ -343,7 +343,6 @@ SHARE = Text("Share and export", "共有と書き出し")
 EMBED = Text("Embed in another page", "別のページに埋め込む")
 SAVE_JSON = Text("JSON", "JSON")
 SAVE_CSV = Text("CSV", "CSV")
-SAVE_MARKDOWN = Text("Markdown", "Markdown")
 
 LABELS: Final[Mapping[str, Text]] = {
     "model": MODEL,

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from typing import Any
 
 import streamlit as st
 
-from kvviz import __version__, explain, export
+from kvviz import __version__, explain, export, report
 from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
@@ -27,6 +29,7 @@ from kvviz.text import Lang
 from kvviz.text import advice as pitfalls
 from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
+from kvviz.text import report as reported
 from kvviz.text import sizing as text
 from kvviz.text import splits as splits_text
 from kvviz.ui import browser, models, state
@@ -243,9 +246,11 @@ def launch_command(sizing: Sizing, lang: Lang) -> None:
         st.caption(plain(note(lang)))
 
 
-def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lang: Lang) -> None:
+def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mapping[str, Any]]], lang: Lang) -> None:
     """Link, QR code, embed code and files."""
     link = state.link(sizing.scenario)
+    whole = replace(sizing, notes=answered.notes)  # with what is said of the config and its weights
+    of_report: dict[str, Any] = {"link": link, "possible": answered.levers}
     st.caption(text.LINK_HELP(lang))
     if sizing.scenario.config:
         st.caption(text.LINK_CONFIG(lang))
@@ -254,7 +259,13 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
     st.code(state.link_to("review", sizing.scenario), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for label, extension, mime, made in (
-            (text.SAVE_MARKDOWN, "md", "text/markdown", lambda: export.markdown_summary(sizing, link, lang)),
+            (reported.SAVE_HTML, "html", "text/html", lambda: report.as_html(whole, lang, day=_today(), **of_report)),
+            (
+                reported.SAVE_MARKDOWN,
+                "md",
+                "text/markdown",
+                lambda: report.as_markdown(whole, lang, day=_today(), **of_report),
+            ),
             (text.SAVE_CSV, "csv", "text/csv", lambda: export.csv_bytes(sizing, lang, tables=tables)),
             (text.SAVE_JSON, "json", "application/json", lambda: export.json_text(sizing, lang)),
         ):
@@ -279,6 +290,10 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
             browser.svg(qr_svg(link, lang), key="qr")
         except KvvizError as error:
             st.caption(plain(error.message(lang)))
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def chart(figure: object, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
@@ -466,10 +481,7 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
 
 
 def _origin(fact: Fact, lang: Lang) -> str:
-    where = plain(fact.where).replace(".", ".\u200b")  # where a phone may break the line
-    if fact.origin == "field":
-        return where
-    return (why.ORIGIN_DEFAULT if fact.origin == "class default" else why.ORIGIN_DERIVED)(lang, where=where)
+    return plain(explain.origin(fact, lang)).replace(".", ".\u200b")  # where a phone may break the line
 
 
 def _both(count: int) -> str:
