@@ -9,6 +9,7 @@ from kvviz.planning import name_of
 from kvviz.text import blocks as blocks_text
 from kvviz.text import compare as compare_text
 from kvviz.text import dispute as dispute_text
+from kvviz.text import heads as heads_text
 from kvviz.text import learn as learn_text
 from kvviz.text import live_page as live_text
 from kvviz.text import log_check as log_text
@@ -31,6 +32,7 @@ PAGES = {
         st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
     ],
     text.GROUP_UNDERSTAND: [
+        st.Page(ROOT / "pages" / "heads.py", title=heads_text.PAGE(lang), url_path="heads"),
         st.Page(ROOT / "pages" / "blocks.py", title=blocks_text.PAGE(lang), url_path="blocks"),
         st.Page(ROOT / "pages" / "prefixes.py", title=prefixes_text.PAGE(lang), url_path="prefixes"),
         st.Page(ROOT / "pages" / "live.py", title=live_text.PAGE(lang), url_path="live"),
