@@ -15,6 +15,7 @@ from kvviz.text import live_page as live_text
 from kvviz.text import log_check as log_text
 from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
+from kvviz.text import workshop as workshop_text
 from kvviz.ui import browser, state
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,9 +40,11 @@ PAGES = {
     ],
     learn_text.GROUP: [
         st.Page(ROOT / "pages" / "learn.py", title=learn_text.PAGE(lang), url_path="learn"),
+        st.Page(ROOT / "pages" / "workshop.py", title=workshop_text.PAGE(lang), url_path="workshop"),
     ],
 }
 page = st.navigation({group(lang): pages for group, pages in PAGES.items()}, position="top")
+st.session_state["page_path"] = page.url_path
 
 if not st.context.is_embedded:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

@@ -1,0 +1,335 @@
+"""The Workshop page's own state, read once from the link, and how it shows a step."""
+
+from fractions import Fraction
+from typing import Final
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from kvviz.core.errors import KvvizError
+from kvviz.learn import Scene
+from kvviz.qr import qr_svg
+from kvviz.scenario import shown
+from kvviz.text import Lang, Message, Text
+from kvviz.text import workshop as text
+from kvviz.ui import browser, show, state
+from kvviz.workshop import (
+    ALL_MINUTES,
+    KEYS,
+    Judged,
+    Off,
+    Question,
+    Step,
+    Table,
+    course,
+    how_far_off,
+    judge,
+    read_guess,
+)
+from kvviz.workshop_sheets import answer_key, worksheet
+
+_STEPS: Final = len(KEYS)
+_MOST_LINK: Final = 20_000
+_MARKS: Final[dict[Off, str]] = {
+    "right": ":green[:material/check_circle:]",
+    "close": ":green[:material/check_circle:]",
+    "off": ":orange[:material/change_history:]",
+    "none": ":gray[:material/remove:]",
+}
+_HERE: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - nothing listens there
+
+# --- state -----------------------------------------------------------------------------------------------------------
+
+
+def begin() -> None:
+    """On the page's first run in a session, take over what the link says of it."""
+    if "workshop_step" in st.session_state:
+        return
+    asked = st.query_params.get("step", "1")
+    number = int(asked) if asked.isdecimal() and len(asked) < 3 else 0
+    wrong = not 1 <= number <= _STEPS
+    st.session_state["workshop_problem"] = asked if wrong else None
+    st.session_state["workshop_step"] = 1 if wrong else number
+    st.session_state["workshop_seen"] = ()
+    st.session_state["workshop_warned"] = ()
+
+
+def current(lang: Lang) -> Step:
+    """The step that is shown."""
+    number: int = st.session_state["workshop_step"]
+    return course(lang)[number - 1]
+
+
+def problem(lang: Lang) -> None:
+    """What of the link could not be used."""
+    asked = st.session_state["workshop_problem"]
+    if asked is not None:
+        sentence = text.NO_SUCH_STEP(lang, shown=shown(asked), steps=_STEPS)
+        st.warning(show.plain(sentence), icon=":material/link_off:")
+
+
+def _go_to(number: int) -> None:
+    st.session_state["workshop_step"] = number
+    st.session_state["workshop_problem"] = None
+
+
+def _picked() -> None:
+    if picked := st.session_state["workshop_pick"]:
+        _go_to(picked)
+
+
+def _box(question: Question) -> str:
+    return f"workshop_guess_{question.key}"
+
+
+def _guess(question: Question) -> Fraction | str | None:
+    return read_guess(question, str(st.session_state.get(_box(question)) or ""))
+
+
+def _seen(step: Step) -> bool:
+    return step.key in st.session_state["workshop_seen"]
+
+
+def _reveal(step: Step) -> None:
+    """Callback: the answer; the first time somebody asks without a guess, a word about it instead."""
+    missing = any(_guess(question) is None for question in step.questions)
+    if missing and step.key not in st.session_state["workshop_warned"]:
+        st.session_state["workshop_warned"] += (step.key,)
+    else:
+        st.session_state["workshop_seen"] += (step.key,)
+
+
+def _hide(step: Step) -> None:
+    st.session_state["workshop_seen"] = tuple(key for key in st.session_state["workshop_seen"] if key != step.key)
+
+
+def _reset() -> None:
+    for question in (q for step in course("en") for q in step.questions):
+        st.session_state[_box(question)] = None if question.options else ""
+    st.session_state["workshop_link"] = ""
+    st.session_state["workshop_seen"] = st.session_state["workshop_warned"] = ()
+    _go_to(1)
+
+
+# --- a step ----------------------------------------------------------------------------------------------------------
+
+
+def head(step: Step, lang: Lang) -> None:
+    """Which step of how many, when it is its turn, and what it is called."""
+    end = step.begin + step.minutes
+    where = text.WHERE(lang, number=step.number, steps=_STEPS)
+    clock = text.CLOCK(lang, begin=step.begin, end=end, all=ALL_MINUTES)
+    if step.number == 1:
+        st.caption(text.INTRO(lang, minutes=ALL_MINUTES, steps=_STEPS))
+    st.progress(end / ALL_MINUTES, text=f"{where} · {clock}")
+    st.markdown(f"### {step.number}. {show.plain(step.title(lang))}")
+
+
+def work(step: Step, lang: Lang) -> None:
+    """What to do, and the questions."""
+    st.markdown(step.do(lang))
+    if step.given:
+        _table(step.given, lang)
+    many = len(step.questions) > 1
+    for number, question in enumerate(step.questions, 1):
+        label = show.plain(question.ask(lang))
+        label = text.ONE_OF_SEVERAL(lang, number=number, question=label) if many else label
+        _asked(question, f"**{label}**", lang, off=_seen(step))
+
+
+def _asked(question: Question, label: str, lang: Lang, *, off: bool) -> None:
+    key = _box(question)
+    if question.options:
+        names = {one.token: one.label for one in question.options}
+        st.radio(
+            label,
+            list(names),
+            index=None,
+            key=key,
+            format_func=lambda token: names[token](lang),
+            horizontal=True,
+            disabled=off,
+            persist_state="session",
+        )
+        return
+    unit = question.unit if question.unit in ("KiB", "MiB", "GiB") else None
+    st.text_input(
+        label,
+        key=key,
+        placeholder=text.YOUR_GUESS(lang) if unit is None else text.GUESS_IN(lang, unit=unit),
+        disabled=off,
+        width=360,
+        max_chars=40,
+        persist_state="session",
+    )
+    typed = str(st.session_state.get(key) or "")
+    if typed.strip() and _guess(question) is None:
+        example = "100" if unit is None else f"100 {unit}"
+        st.caption(f":orange[:material/warning:] {show.plain(text.NOT_A_NUMBER(lang, shown=typed, example=example))}")
+
+
+def answers(step: Step, lang: Lang) -> None:
+    """The answers, when they are asked for: how far off the guesses were, the working, what to take home, links."""
+    if not _seen(step):
+        if step.key in st.session_state["workshop_warned"]:
+            st.info(text.GUESS_FIRST(lang), icon=":material/psychology:")
+        label, icon = text.REVEAL(lang), ":material/visibility:"
+        st.button(label, key="workshop_reveal", type="primary", icon=icon, on_click=_reveal, args=(step,))
+        return
+    with st.container(border=True):
+        for number, question in enumerate(step.questions, 1):
+            _answer(question, number if len(step.questions) > 1 else None, lang)
+        if step.working:
+            st.caption(f":material/function: {text.WORKING(lang)}")
+            st.code("\n".join(_in(line, lang) for line in step.working), language=None, wrap_lines=True)
+        if step.results:
+            _table(step.results, lang)
+        st.markdown(f":material/lightbulb: {show.plain(step.so(lang))}")
+    if step.links:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for link in step.links:
+                st.link_button(link.label(lang), _address(link.scene), icon=":material/open_in_new:")
+            st.caption(text.NEW_TAB(lang), width="content")
+    if step.key == "fix":
+        _sent_back(lang)
+    label = text.HIDE(lang)
+    st.button(
+        label, key="workshop_hide", type="tertiary", icon=":material/visibility_off:", on_click=_hide, args=(step,)
+    )
+    if step.number == _STEPS:
+        _score(lang)
+
+
+def _answer(question: Question, number: int | None, lang: Lang) -> None:
+    off, said = how_far_off(question, _guess(question))
+    answer = f"**{show.plain(_in(question.said, lang))}**"
+    answer = answer if number is None else text.ONE_OF_SEVERAL(lang, number=number, question=answer)
+    line = f"{_MARKS[off]} {answer} · {show.plain(said(lang))}"
+    if question.why:
+        line += f"  \n{show.plain(question.why(lang))}"
+    if question.proof:
+        line += f" [{text.PROOF(lang)} :material/open_in_new:]({_address(question.proof)})"
+    if number is None:
+        line = f"#### {answer}\n{_MARKS[off]} {show.plain(said(lang))}"
+    st.markdown(line)
+
+
+def _sent_back(lang: Lang) -> None:
+    """The link of whoever found a fix, judged."""
+    st.text_input(
+        text.FIX_PASTE(lang),
+        key="workshop_link",
+        help=text.FIX_PASTE_HELP(lang),
+        max_chars=_MOST_LINK,
+        persist_state="session",
+    )
+    if sent := str(st.session_state.get("workshop_link") or "").strip():
+        outcome, said = judge(sent)
+        shown_as = _JUDGED.get(outcome, st.info)
+        shown_as(show.plain(said(lang)))
+
+
+_JUDGED: Final[dict[Judged, object]] = {"found": st.success, "fits": st.success, "no-link": st.warning}
+
+
+def _score(lang: Lang) -> None:
+    seen = [q for step in course(lang) if _seen(step) for q in step.questions]
+    right = sum(how_far_off(q, _guess(q))[0] in ("right", "close") for q in seen)
+    everything = sum(len(step.questions) for step in course(lang))
+    st.caption(f":material/flag: {text.SCORE(lang, seen=len(seen), all=everything, right=right)}")
+
+
+def turn(step: Step, lang: Lang) -> None:
+    """To the step before and after, and to any other."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        before, after = step.number - 1, step.number + 1
+        st.button(
+            text.PREVIOUS(lang),
+            key="workshop_previous",
+            icon=":material/arrow_back:",
+            shortcut="Alt+Left",
+            disabled=before < 1,
+            on_click=_go_to,
+            args=(before,),
+        )
+        st.button(
+            text.NEXT(lang),
+            key="workshop_next",
+            icon=":material/arrow_forward:",
+            shortcut="Alt+Right",
+            type="primary" if _seen(step) else "secondary",
+            disabled=after > _STEPS,
+            on_click=_go_to,
+            args=(after,),
+        )
+        st.session_state["workshop_pick"] = step.number
+        st.segmented_control(
+            text.STEPS(lang),
+            list(range(1, _STEPS + 1)),
+            key="workshop_pick",
+            label_visibility="collapsed",
+            required=True,
+            on_change=_picked,
+        )
+
+
+def open_here(step: Step, lang: Lang) -> None:
+    """The link to this step, and its QR code: in sight where people are to come in, else folded."""
+    link = f"{state.base()}?{urlencode({'step': step.number, 'lang': lang})}"
+    with st.expander(text.OPEN_HERE(lang), icon=":material/qr_code:", key="workshop_open", expanded=step.number == 1):
+        try:
+            browser.svg(qr_svg(link, lang), key="workshop_qr")
+        except KvvizError as error:
+            st.caption(show.plain(error.message(lang)))
+        st.code(link, language=None, wrap_lines=True)
+        here = urlsplit(link).hostname in _HERE
+        st.caption((text.LINK_LOCAL if here else text.LINK)(lang))
+
+
+def notes(step: Step, lang: Lang) -> None:
+    """For the teacher, folded."""
+    with st.expander(text.TEACHER(lang), icon=":material/school:", key="workshop_notes"):
+        for name, note in step.notes:
+            st.markdown(f"**{name(lang)}**  \n{show.plain(note(lang))}")
+
+
+def sheets(lang: Lang) -> None:
+    """Both sheets as files, and a new beginning."""
+    with st.expander(text.PRINT(lang), icon=":material/print:", key="workshop_print"):
+        st.caption(text.PRINT_HELP(lang))
+        with st.container(horizontal=True):
+            for name, made in ((text.WORKSHEET, worksheet), (text.ANSWER_KEY, answer_key)):
+                kind = made.__name__.replace("_", "-")
+                st.download_button(
+                    name(lang),
+                    data=lambda made=made: made(lang),
+                    file_name=f"kvviz-{kind}-{lang}.html",
+                    mime="text/html",
+                    on_click="ignore",
+                    icon=":material/download:",
+                    key=f"workshop_{made.__name__}",
+                )
+    st.button(
+        text.RESET(lang),
+        key="workshop_reset",
+        type="tertiary",
+        icon=":material/restart_alt:",
+        help=text.RESET_HELP(lang),
+        on_click=_reset,
+    )
+
+
+def _table(of: Table, lang: Lang) -> None:
+    heads = [name(lang) for name in of.heads]
+    st.table(
+        [dict(zip(heads, (show.plain(_in(cell, lang)) for cell in row), strict=True)) for row in of.rows],
+        border="horizontal",
+    )
+
+
+def _in(said: Text | Message | str, lang: Lang) -> str:
+    return said if isinstance(said, str) else said(lang)
+
+
+def _address(scene: Scene) -> str:
+    return state.link_to(scene.page, scene.scenario, **scene.more)
