@@ -14,7 +14,7 @@ from kvviz import catalogue
 from kvviz.computations import Computations
 from kvviz.core.cache import FullAttention, content
 from kvviz.core.dtypes import KV_DTYPES
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import format_bytes, format_count, format_gib
 from kvviz.levers import speed_floor
 from kvviz.live import QUOTED
 from kvviz.resolve import resolve
@@ -23,7 +23,7 @@ from kvviz.sizing import Sizing, size
 from kvviz.text import Message
 from kvviz.verdict import short_name
 
-Page = Literal["", "review", "blocks", "prefixes", "live", "heads", "compare"]
+Page = Literal["", "review", "blocks", "prefixes", "live", "heads", "compare", "learn"]
 """A page by its path; the empty one is Sizing."""
 
 # --- figures of others -----------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def _worked() -> dict[str, str]:
         "b300_fit": format_count(long.max_sequences_counted or 0),
         "b300": short_name(budget.device.name),
         "b300_weights": format_bytes(_weights(long)),
-        "weights": format_bytes(weights),
+        "weights": f"{format_gib(weights)} GiB",
         "crossover": format_count(weights // one.content_bytes + 1),
         "hidden": format_count(hidden),
         "quotient": format_count(hidden // heads),
@@ -204,7 +204,14 @@ def _bundled() -> dict[str, str]:
     differ = bounded = 0
     shares: set[int] = set()
     for one in read:
-        head = next((f.value for f in one.facts if f.term == "head_dim" and f.where.endswith(".head_dim")), 0)
+        head = next(
+            (
+                f.value
+                for f in one.facts
+                if (f.term, f.origin) == ("head_dim", "field") and f.where.endswith(".head_dim")
+            ),
+            0,
+        )
         if head and one.hidden_size and one.attention_heads and head != one.hidden_size // one.attention_heads:
             differ += 1
         whole = content(one.layers, KV_DTYPES["bf16"])

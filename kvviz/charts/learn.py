@@ -16,7 +16,7 @@ from kvviz.text import learn as text
 _CELL: Final = 26
 _GAP: Final = 4
 _HEAD: Final = 30
-_FOOT: Final = 34
+_FOOT: Final = 44
 _BETWEEN: Final = 40
 _FONT: Final = "var(--st-font, sans-serif)"
 _INK: Final = "var(--st-text-color, #777777)"
@@ -40,7 +40,7 @@ def steps_svg(steps: Sequence[Step], upto: int, lang: Lang) -> str:
     legend = _legend(width, high, lang)
     alt = escape(steps_alt(steps, upto, lang))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{alt}" viewBox="0 0 {width} {high + 26}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{alt}" viewBox="0 0 {width} {high + 32}" '
         f'style="display:block;width:100%;max-width:{width}px;height:auto;font-family:{_FONT}">'
         f"{''.join(panels)}{legend}</svg>"
     )
@@ -71,15 +71,15 @@ def steps_rows(steps: Sequence[Step], lang: Lang) -> list[dict[str, int]]:
 def _panel(steps: Sequence[Step], upto: int, left: int, name: Text, count: int, reuse: bool, lang: Lang) -> str:
     """One way: row t has a cell for each of its t tokens."""
     pitch = _CELL + _GAP
-    drawn = [f'<text x="{left}" y="18" font-size="15" font-weight="600" fill="{_INK}">{escape(name(lang))}</text>']
+    drawn = [f'<text x="{left}" y="18" font-size="18" font-weight="600" fill="{_INK}">{escape(name(lang))}</text>']
     for one in steps:
         for token in range(1, one.step + 1):
             x, y = left + (token - 1) * pitch, _HEAD + (one.step - 1) * pitch
             computed = token == one.step or not reuse
             drawn.append(_cell(x, y, computed=computed, done=one.step <= upto))
     total = escape(text.PANEL_COUNT(lang, count=format_count(count)))
-    bottom = _HEAD + len(steps) * pitch + 18
-    drawn.append(f'<text x="{left}" y="{bottom}" font-size="15" fill="{_INK}">{total}</text>')
+    bottom = _HEAD + len(steps) * pitch + 20
+    drawn.append(f'<text x="{left}" y="{bottom}" font-size="18" fill="{_INK}">{total}</text>')
     return "".join(drawn)
 
 
@@ -97,10 +97,10 @@ def _legend(width: int, y: int, lang: Lang) -> str:
     """What a solid cell and a ring mean."""
     computed, looked_up = escape(text.COMPUTED(lang)), escape(text.LOOKED_UP(lang))
     return (
-        f"{_cell(0, y - 6, computed=True, done=True)}"
-        f'<text x="{_CELL + 8}" y="{y + 12}" font-size="14" fill="{_INK}">{computed}</text>'
-        f"{_cell(150, y - 6, computed=False, done=True)}"
-        f'<text x="{150 + _CELL + 8}" y="{y + 12}" font-size="14" fill="{_INK}">{looked_up}</text>'
+        f"{_cell(0, y, computed=True, done=True)}"
+        f'<text x="{_CELL + 8}" y="{y + 18}" font-size="17" fill="{_INK}">{computed}</text>'
+        f"{_cell(170, y, computed=False, done=True)}"
+        f'<text x="{170 + _CELL + 8}" y="{y + 18}" font-size="17" fill="{_INK}">{looked_up}</text>'
     )
 
 

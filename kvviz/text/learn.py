@@ -9,19 +9,19 @@ GROUP = Text("Learn", "学ぶ")
 PAGE = Text("Learn", "学ぶ")
 TITLE = Text("What a KV cache is, and what it costs", "KV キャッシュのしくみとメモリ")
 CONTENTS = Text("On this page: {links}", "目次：{links}")
-SEE: Final[Mapping[str, Text]] = {
-    "": Text("see it in Sizing", "サイジングで見る"),
-    "review": Text("where that number comes from", "その数値の出どころ"),
-    "blocks": Text("see it in Blocks", "ブロックで見る"),
-    "prefixes": Text("see it in Shared prefixes", "プレフィックス共有で見る"),
-    "live": Text("see it measured", "実測で見る"),
-    "heads": Text("see it in Shared heads", "ヘッド共有で見る"),
-    "compare": Text("compare them", "比較する"),
+PAGES: Final[Mapping[str, Text]] = {
+    "": Text("Sizing", "サイジング"),
+    "review": Text("Where the number comes from", "その数値の出どころ"),
+    "blocks": Text("Blocks", "ブロック"),
+    "prefixes": Text("Shared prefixes", "プレフィックス共有"),
+    "live": Text("Measured live", "実測"),
+    "heads": Text("Shared heads", "ヘッド共有"),
+    "compare": Text("Compare", "比較"),
 }
 """What a link to a scenario says, by the page it opens."""
 
 HEADINGS: Final[Mapping[str, Text]] = {
-    "seconds": Text("In 30 seconds", "30 秒でわかる KV キャッシュ"),
+    "seconds": Text("In 30 seconds", "30 秒でわかる要点"),
     "notebook": Text("The notebook", "ノートのたとえ"),
     "why": Text("Why a cache, and why the past can be kept", "なぜキャッシュするのか、なぜ過去を残せるのか"),
     "formula": Text("The formula and its trap", "計算式と落とし穴"),
@@ -55,21 +55,22 @@ SHORT_HEADINGS: Final[Mapping[str, Text]] = {
 WHAT = Text(
     "**What it is.** A language model writes one token at a time. The KV cache keeps the keys and values of all tokens "
     "already processed, so that a new token costs the work of one token, not of the whole text again.",
-    "**何か。** 言語モデルは 1 トークンずつ文を生成します。KV キャッシュは処理済みのトークンの K と V を保存しておく"
-    "領域です。新しいトークンの計算は 1 トークン分で済み、全文をやり直す必要がありません。",
+    "**何か。** 言語モデルは 1 トークンずつ文を生成します。KV キャッシュは処理済みのトークンの K と V "
+    "を保存しておく領域です。新しいトークンの計算は 1 トークン分で済み、全文をやり直す必要がありません。",
 )
 WITHOUT_IT = Text(
     "**Without it** every step repeats all earlier work: {short_without} token computations instead of {short_with} "
     "for {short} tokens, {long_without} instead of {long_with} for {long}.",
-    "**なければ**、ステップごとにそれまでの計算を繰り返します。トークンの計算回数は、{short} トークンなら {short_with} "
-    "回が {short_without} 回に、{long} トークンなら {long_with} 回が {long_without} 回になります。",
+    "**なければ**、ステップごとにそれまでの計算を繰り返します。トークンの計算回数は、"
+    "{short} トークンなら {short_with} 回が {short_without} 回に、"
+    "{long} トークンなら {long_with} 回が {long_without} 回になります。",
 )
 GROWS_WITH = Text(
     "**It takes memory**, and grows with layers, KV heads, head size, bytes per value, context length and requests in "
     "flight. In {model}: {per_token} a token, {one_gib} for {tokens} tokens, {all_gib} for {requests} such requests.",
-    "**メモリを使います。** レイヤー数、KV ヘッド数、ヘッドの次元、値のバイト数、コンテキスト長、同時リクエスト数に"
-    "応じて増えます。{model} では 1 トークン {per_token}、{tokens} トークンで {one_gib}、それが {requests} 件で "
-    "{all_gib} です。",
+    "**メモリを使います。** レイヤー数、KV ヘッド数、ヘッドの次元、値のバイト数、コンテキスト長、"
+    "同時リクエスト数に応じて増えます。{model} では 1 トークン {per_token}、{tokens} トークンで {one_gib}、"
+    "それが {requests} 件で {all_gib} です。",
 )
 CAN_EXCEED = Text(
     "**It can exceed the weights**: here from {crossover} such requests on (weights {weights}).",
@@ -86,10 +87,10 @@ FOUR_LEVERS = Text(
 
 NOTEBOOK = Text(
     "You read a long book, and after each page you are asked for one more sentence that follows from all of it. "
-    "Without "
-    "notes you would reread the book from page one each time. So you write notes on each word once, and look them up.",
-    "長い本を読みながら、1 ページごとに「ここまでを踏まえた次の一文」を求められるとします。メモがなければ、そのたびに"
-    "最初から読み直すことになります。そこで、単語ごとのメモを一度だけノートに書き、以後はそれを見返します。",
+    "Without notes you would reread the book from page one each time. So you write notes on each word once, and look "
+    "them up.",
+    "長い本を読みながら、1 ページごとに「ここまでを踏まえた次の一文」を求められるとします。メモがなければ、"
+    "そのたびに最初から読み直すことになります。そこで、単語ごとのメモを一度だけノートに書き、以後はそれを見返します。",
 )
 NOTEBOOK_IS = Text(
     "The notes are the keys and values, the notebook is the KV cache. It saves the rereading; in return it grows by a "
@@ -102,15 +103,14 @@ NOTEBOOK_IS = Text(
 
 CAUSAL = Text(
     "**Why the past can be kept.** In these models a token looks only back, never ahead (causality). Nothing that "
-    "comes "
-    "later changes what was worked out for it, so its key and value stay valid.",
-    "**過去を残せる理由。** これらのモデルでは、トークンは前だけを見て、後ろを見ません（因果性）。"
-    "後から何が続いても計算結果は変わらないため、K と V はそのまま使い続けられます。",
+    "comes later changes what was worked out for it, so its key and value stay valid.",
+    "**過去を残せる理由。** これらのモデルでは、トークンは自分より前のトークンだけを参照し、"
+    "後のトークンは参照しません（因果性）。後から何が続いても計算結果は変わらないため、"
+    "K と V はそのまま使い続けられます。",
 )
 QUERIES = Text(
     "**Why not the query too?** A token's query is what it asks the earlier tokens, and each query is used once, in "
-    "the "
-    "token's own step. Keys and values are read again in every later step.",
+    "the token's own step. Keys and values are read again in every later step.",
     "**クエリを残さない理由。** クエリは、そのトークンが前のトークンに問い合わせるためのもので、"
     "自身のステップで 1 回だけ使われます。K と V は以後のすべてのステップで読まれます。",
 )
@@ -118,10 +118,9 @@ STEP = Text("Step", "ステップ")
 STEP_TITLE = Text("Recompute all, or reuse: {tokens} tokens, step by step", "毎回計算と再利用：{tokens} トークンの場合")
 STEP_SAID = Text(
     "After step {step}: **{without} against {cached}** token computations. In this step recomputing takes "
-    "{recomputed}; "
-    "reusing takes {computed} and looks up {looked_up}.",
-    "ステップ {step} までのトークンの計算は **{without} 回と {cached} 回** です。"
-    "このステップでは、毎回計算すると {recomputed} 回、再利用なら {computed} 回で、{looked_up} 個は読み出すだけです。",
+    "{recomputed}; reusing takes {computed} and looks up {looked_up}.",
+    "ステップ {step} までのトークンの計算は **{without} 回と {cached} 回** です。このステップでは、"
+    "毎回計算すると {recomputed} 回、再利用なら {computed} 回で、{looked_up} 個は読み出すだけです。",
 )
 RECOMPUTE = Text("Recompute all", "毎回すべて計算")
 REUSE = Text("Reuse", "再利用")
@@ -151,9 +150,9 @@ COUNTS_NOTE = Text(
     "Without a cache the total grows with n², with one it grows with n. Attention itself still reads every earlier key "
     "in each step. A kernel that skips the masked half reads {long_reads_causal} keys (about n³/6) instead of "
     "{long_reads_without}.",
-    "合計は、キャッシュなしでは n² に、ありでは n に比例します。アテンションはキャッシュがあっても毎ステップ過去の K を"
-    "すべて読みます。マスクされる半分を省くカーネルなら、{long_reads_without} ではなく {long_reads_causal}"
-    "（約 n³/6）です。",
+    "合計は、キャッシュなしでは n² に、ありでは n に比例します。"
+    "アテンションはキャッシュがあっても毎ステップ過去の K をすべて読みます。マスクされる半分を省くカーネルなら、"
+    "{long_reads_without} ではなく {long_reads_causal}（約 n³/6）です。",
 )
 CHART = Text("Token computations by tokens generated", "生成トークン数とトークンの計算回数")
 CHART_AXIS = Text("Tokens generated", "生成トークン数")
@@ -174,9 +173,8 @@ QUOTED = Text(
 )
 WHY_ONLY = Text(
     "**Why only {quoted_times}×, with {fewer} times fewer token computations?** Recomputing handles all tokens of a "
-    "step "
-    "in parallel, for one reading of the weights. With a cache each step computes one token and still waits for memory "
-    "to deliver the same weights.",
+    "step in parallel, for one reading of the weights. With a cache each step computes one token and still waits for "
+    "memory to deliver the same weights.",
     "**トークンの計算が約 {fewer} 分の 1 なのに、なぜ {quoted_times} 倍なのか。** 毎回計算する場合は、"
     "重みを 1 回読むだけで全トークンを並列に計算できます。キャッシュがあると計算は 1 トークンだけですが、"
     "同じ重みがメモリから届くのを待ちます。",
@@ -215,8 +213,8 @@ BOTH_UNITS = Text(
 NO_LONGER = Text(
     "That no single GPU holds {all_long_gb} of cache is no longer true: one {b300} holds it beside {b300_weights} of "
     "weights ({b300_fit} such requests).",
-    "キャッシュ {all_long_gb} は 1 基の GPU に収まらない、というのは過去の話です。{b300} なら {b300_weights} の重みと"
-    "合わせて 1 基に収まります（同時に {b300_fit} 件）。",
+    "キャッシュ {all_long_gb} は 1 基の GPU に収まらない、というのは過去の話です。"
+    "{b300} なら {b300_weights} の重みと合わせて 1 基に収まります（同時に {b300_fit} 件）。",
 )
 FIELDS = Text(
     "**Where the numbers stand.** In the model's config.json: `num_hidden_layers`, `num_key_value_heads`, `head_dim`. "
@@ -225,24 +223,23 @@ FIELDS = Text(
     "値のバイト数は重みの型ではなく、エンジンの KV キャッシュの型の設定で決まります。",
 )
 TRAP = Text(
-    "**The trap: hidden size ÷ heads.** Use it only where there is no `head_dim`. {model} has {hidden} ÷ "
-    "{query_heads} = "
-    "{quotient}, but its `head_dim` is {head_dim}: the quotient makes the cache {too_small}× too small. The two differ "
-    "in {differ} of the {models} bundled configs.",
-    "**落とし穴：隠れ層の次元 ÷ ヘッド数。** `head_dim` がない場合にだけ使う式です。{model} では {hidden} ÷ "
-    "{query_heads} = {quotient} ですが、`head_dim` は {head_dim} なので、商を使うと {too_small} 倍小さく見積もって"
-    "しまいます。同梱の {models} 個の config のうち {differ} 個で両者が異なります。",
+    "**The trap: hidden size ÷ heads.** Use it only where there is no `head_dim`. {model} has {hidden} ÷ {query_heads} "
+    "= {quotient}, but its `head_dim` is {head_dim}: the quotient makes the cache {too_small}× too small. The two "
+    "differ in {differ} of the {models} bundled configs.",
+    "**落とし穴：隠れ層の次元 ÷ ヘッド数。** `head_dim` がない場合にだけ使う式です。"
+    "{model} では {hidden} ÷ {query_heads} = {quotient} ですが、`head_dim` は {head_dim} なので、"
+    "商を使うとキャッシュは正しい値の 1/{too_small} になります。"
+    "同梱の {models} 個の config のうち {differ} 個で両者が異なります。",
 )
 PROPORTIONAL = Text(
     "**Not everything is proportional.** The formula holds for layers of full attention. Windows stop growing, and "
     "states never grow: {bounded} of the {models} bundled configs have such layers. {window_model} takes "
-    "{window_short} "
-    "at {window_short_tokens} tokens and {window_long} at {window_long_tokens}: {window_length_times} times the "
-    "length, "
-    "{window_times} times the cache.",
+    "{window_short} at {window_short_tokens} tokens and {window_long} at {window_long_tokens}: {window_length_times} "
+    "times the length, {window_times} times the cache.",
     "**すべてが比例するわけではありません。** この式が成り立つのはフルアテンションのレイヤーです。"
-    "ウィンドウは途中で増えなくなり、状態の大きさは一定です。同梱の {models} 個の config のうち {bounded} 個に"
-    "そうしたレイヤーがあります。{window_model} は {window_short_tokens} トークンで {window_short}、"
+    "ウィンドウは途中で増えなくなり、状態の大きさは一定です。"
+    "同梱の {models} 個の config のうち {bounded} 個にそうしたレイヤーがあります。"
+    "{window_model} は {window_short_tokens} トークンで {window_short}、"
     "{window_long_tokens} トークンで {window_long} です（長さ {window_length_times} 倍、キャッシュ {window_times} 倍）"
     "。",
 )
@@ -257,8 +254,7 @@ SUM = Text(
 )
 PEAK = Text(
     "**Size for the peak, not the average.** A request holds its cache until it ends. Three exceptions: blocks behind "
-    "a "
-    "window are freed while it runs, preemption frees early, and a prefix cache keeps blocks after the end.",
+    "a window are freed while it runs, preemption frees early, and a prefix cache keeps blocks after the end.",
     "**平均ではなくピークで見積もります。** キャッシュはリクエストが終わるまで保持されます。例外は 3 つです。"
     "ウィンドウの外に出たブロックは実行中に解放され、プリエンプションは途中で解放し、"
     "プレフィックスキャッシュは終了後もブロックを残します。",
@@ -266,22 +262,20 @@ PEAK = Text(
 USERS = Text(
     "**Users are not requests in flight.** users × answer seconds ÷ (answer + reading seconds): {users_formula} = "
     "{users_requests} requests in flight on average.",
-    "**ユーザー数と同時リクエスト数は別物です。** ユーザー数 × 回答の秒数 ÷（回答 + 読む時間の秒数）：{users_formula} "
-    "= "
-    "平均 {users_requests} 件です。",
+    "**ユーザー数と同時リクエスト数は別物です。** ユーザー数 × 回答の秒数 ÷（回答 + 読む時間の秒数）："
+    "{users_formula} = 平均 {users_requests} 件です。",
 )
 RAG = Text(
     "**Retrieval (RAG) multiplies the input.** With {passages} passages of {passage_tokens} tokens, {input} input "
-    "tokens "
-    "become {rag_input}, and {rag_fit} requests fit instead of {fit}. A sizing done before RAG does not hold after it.",
-    "**検索（RAG）は入力を何倍にもします。** {passage_tokens} トークンの文書を {passages} 件加えると、入力 {input} "
-    "トークンが {rag_input} に、収まる件数が {fit} 件から {rag_fit} 件になります。"
+    "tokens become {rag_input}, and {rag_fit} requests fit instead of {fit}. A sizing done before RAG does not hold "
+    "after it.",
+    "**検索（RAG）は入力を何倍にもします。** {passage_tokens} トークンの文書を {passages} 件加えると、"
+    "入力 {input} トークンが {rag_input} に、収まる件数が {fit} 件から {rag_fit} 件になります。"
     "RAG を入れる前の見積もりは、入れた後には成り立ちません。",
 )
 RESERVED = Text(
     "**What nvidia-smi shows is not the need.** vLLM takes {engine_share} of an {gpu} at start, {pool} of it as the "
-    "pool "
-    "for caches, however few requests run.",
+    "pool for caches, however few requests run.",
     "**nvidia-smi の表示は必要量ではありません。** vLLM は {gpu} のうち {engine_share} を起動時に確保し、"
     "その {pool} がキャッシュ用のプールです。リクエストが少なくても変わりません。",
 )
@@ -300,19 +294,15 @@ FLOOR = Text(
 
 # --- levers ----------------------------------------------------------------------------------------------------------
 
-LEVER = Text("Lever", "手段")
-EFFECT = Text("Effect in the worked example", "計算例での効果")
-PRICE = Text("Price", "代償")
+PRICE = Text("Price: {price}", "代償：{price}")
 LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
     "heads": (
         Text("Shared KV heads: MHA, GQA, MQA", "KV ヘッドの共有：MHA、GQA、MQA"),
         Text(
-            "{mha} a token with {query_heads} KV heads (MHA), {per_token} with {kv_heads} (GQA, 1/{share}), {mqa} "
-            "with 1 "
-            "(MQA). Bundled models go down to 1/{deepest_share} with GQA.",
-            "1 トークンあたり、KV ヘッド {query_heads} 個（MHA）で {mha}、{kv_heads} 個（GQA、1/{share}）で "
-            "{per_token}、"
-            "1 個（MQA）で {mqa} です。同梱モデルの GQA には 1/{deepest_share} のものもあります。",
+            "{mha} a token with {query_heads} KV heads (MHA), {per_token} with {kv_heads} (GQA, 1/{share}), {mqa} with "
+            "1 (MQA). Bundled models go down to 1/{deepest_share} with GQA.",
+            "1 トークンあたり、KV ヘッド {query_heads} 個（MHA）で {mha}、{kv_heads} 個（GQA、1/{share}）"
+            "で {per_token}、1 個（MQA）で {mqa} です。同梱モデルの GQA には 1/{deepest_share} のものもあります。",
         ),
         Text(
             "Decided when the model is trained. Reported: almost no loss of quality with GQA, a slight one with MQA.",
@@ -344,10 +334,9 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         Text("A capped context", "コンテキスト長の制限"),
         Text(
             "At most {cap_tokens} instead of {tokens} tokens: {one_gib} → {cap_one} a request, {fit} → {cap_fit} at "
-            "once "
-            "(linear).",
-            "最長 {tokens} → {cap_tokens} トークンで、1 件 {one_gib} → {cap_one}、同時 {fit} → {cap_fit} "
-            "件です（比例）。",
+            "once (linear).",
+            "最長 {tokens} → {cap_tokens} トークンで、1 件 {one_gib} → {cap_one}、同時 {fit} → {cap_fit} 件です（比例）"
+            "。",
         ),
         Text("RAG can pack fewer passages into a prompt.", "RAG でプロンプトに入れられる文書が減ります。"),
     ),
@@ -357,9 +346,9 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
             "Blocks of {block} tokens on demand instead of the maximum length set aside for each request. The paper: "
             "{paper_low}–{paper_high}× the throughput at the same latency; mean batch {paper_vllm} against "
             "{paper_oracle} / {paper_pow2} / {paper_max}.",
-            "リクエストごとに最大長を確保せず、必要なときに {block} トークンのブロックを割り当てます。論文の値：同じ"
-            "レイテンシで {paper_low}～{paper_high} 倍のスループット、平均バッチ {paper_vllm} 件"
-            "（比較対象は {paper_oracle} / {paper_pow2} / {paper_max} 件）。",
+            "リクエストごとに最大長を確保せず、必要なときに {block} トークンのブロックを割り当てます。論文の値："
+            "同じレイテンシで {paper_low}～{paper_high} 倍のスループット、"
+            "平均バッチ {paper_vllm} 件（比較対象は {paper_oracle} / {paper_pow2} / {paper_max} 件）。",
         ),
         Text(
             "A block table to look up. Often told as 2–4 times the requests: the paper claims throughput.",
@@ -376,8 +365,8 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         Text(
             "An exact match from the first token, in whole blocks: a date or name at the head defeats it, after the "
             "system prompt it does not; less than a block saves nothing.",
-            "先頭からの完全一致がブロック単位で必要です。日付や名前が先頭にあると効かず、システムプロンプトの後なら"
-            "効きます。1 ブロックに満たない共通部分では節約になりません。",
+            "先頭からの完全一致がブロック単位で必要です。日付や名前が先頭にあると効かず、"
+            "システムプロンプトの後なら効きます。1 ブロックに満たない共通部分では節約になりません。",
         ),
     ),
 }
@@ -388,8 +377,7 @@ WEIGHTS_LEVER = Text(
 )
 SNIPPET = Text(
     "**The cache in 4 bits, in Transformers** (with the package optimum-quanto). "
-    "`BitsAndBytesConfig(load_in_8bit=True)` "
-    "is often shown for this, and is wrong: it quantises the weights.",
+    "`BitsAndBytesConfig(load_in_8bit=True)` is often shown for this, and is wrong: it quantises the weights.",
     "**Transformers でキャッシュを 4 ビットにする方法**（optimum-quanto が必要）。"
     "`BitsAndBytesConfig(load_in_8bit=True)` で説明されることがありますが、それは重みの量子化であり、誤りです。",
 )
@@ -404,13 +392,11 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         Text(
             "Not by one byte: the two settings are independent. What changes is the room. Often little: on 2 × H200 "
             "{roomy_fit} → {roomy_fp8_fit} requests of {tokens} tokens (+{roomy_more}). Sometimes everything: on 1 × "
-            "H100 "
-            "{tight_fit} → {tight_fp8_fit}, because {tight_weights} of BF16 weights fill the card.",
-            "1 バイトも変わりません。2 つは独立した設定です。変わるのは空きメモリです。わずかなことが多く、H200 2 "
-            "基では"
-            " {tokens} トークンのリクエストが {roomy_fit} → {roomy_fp8_fit} 件（+{roomy_more}）です。H100 1 基では "
-            "BF16 の"
-            "重み {tight_weights} が GPU を埋めているため、{tight_fit} → {tight_fp8_fit} 件と大きく変わります。",
+            "H100 {tight_fit} → {tight_fp8_fit}, because {tight_weights} of BF16 weights fill the card.",
+            "1 バイトも変わりません。2 つは独立した設定です。変わるのは空きメモリです。わずかなことが多く、"
+            "H200 2 基では {tokens} トークンのリクエストが {roomy_fit} → {roomy_fp8_fit} 件（+{roomy_more}）です。"
+            "H100 1 基では BF16 の重み {tight_weights} が GPU を埋めているため、"
+            "{tight_fit} → {tight_fp8_fit} 件と大きく変わります。",
         ),
         ("roomy-fp8", "full-card-fp8"),
     ),
@@ -418,8 +404,8 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         Text("“The KV cache saves GPU memory.”", "「KV キャッシュは GPU メモリを節約する」"),
         Text(
             "It saves computation and costs memory: {one_gib} for one request of {tokens} tokens here.",
-            "節約するのは計算で、メモリは余分に使います。ここでは {tokens} トークンのリクエスト 1 件で {one_gib} "
-            "です。",
+            "節約するのは計算で、メモリは余分に使います。ここでは {tokens} トークンのリクエスト 1 件で {one_gib} です。"
+            "",
         ),
         ("worked",),
     ),
@@ -433,13 +419,12 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "{llama_round_tokens} tokens, {llama_gib} ({llama_gb}) at {llama_tokens}. The claim comes out with FP32 "
             "({llama_fp32_gb}), or as MHA at {llama_mha_short_tokens} to {llama_mha_long_tokens} tokens "
             "({llama_mha_short_gb} to {llama_mha_long_gb}). And Llama 3 70B stops at {llama_3_context} tokens; 3.1 "
-            "reaches "
-            "{llama_31_context}.",
-            "KV ヘッド {llama_heads} 個の FP16 では 1 トークン {llama_per_token} B で、{llama_round_tokens} トークンで "
-            "{llama_round_gib}、{llama_tokens} トークンで {llama_gib}（{llama_gb}）です。FP32（{llama_fp32_gb}）や、"
-            "MHA として計算した {llama_mha_short_tokens}～{llama_mha_long_tokens} トークン"
-            "（{llama_mha_short_gb}～{llama_mha_long_gb}）なら、その数値になります。なお Llama 3 70B は "
-            "{llama_3_context} トークンまでで、{llama_31_context} まで扱えるのは 3.1 です。",
+            "reaches {llama_31_context}.",
+            "KV ヘッド {llama_heads} 個の FP16 では 1 トークン {llama_per_token} B で、"
+            "{llama_round_tokens} トークンで {llama_round_gib}、{llama_tokens} トークンで {llama_gib}（{llama_gb}）"
+            "です。FP32（{llama_fp32_gb}）や、MHA として計算した {llama_mha_short_tokens}～{llama_mha_long_tokens} "
+            "トークン（{llama_mha_short_gb}～{llama_mha_long_gb}）なら、その数値になります。"
+            "なお Llama 3 70B は {llama_3_context} トークンまでで、{llama_31_context} まで扱えるのは 3.1 です。",
         ),
         ("claim",),
     ),
@@ -473,51 +458,50 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ),
         Text(
             "With tensor parallelism each GPU keeps its own KV heads and nothing is moved ({split_one} a request on "
-            "each "
-            "of {split_gpus} here); a latent is copied. Only disaggregated serving moves a cache.",
-            "テンソル並列では GPU ごとに自分の KV ヘッドを持ち、移動はありません（ここでは GPU {split_gpus} "
-            "基のそれぞれで "
-            "1 件 {split_one}）。潜在ベクトルは複製されます。キャッシュを移すのは、処理を分離した配信だけです。",
+            "each of {split_gpus} here); a latent is copied. Only serving that puts prefill and decode on different "
+            "GPUs moves a cache.",
+            "テンソル並列では GPU ごとに自分の KV ヘッドを持ち、"
+            "移動はありません（ここでは GPU {split_gpus} 基のそれぞれで 1 件 {split_one}）。"
+            "潜在ベクトルは複製されます。キャッシュを移すのは、プリフィルとデコードを別の GPU に分ける構成だけです。",
         ),
         ("split",),
     ),
 )
 """Claim, what is true, and the scenes that show it."""
+THREE_CACHES_CLAIM = Text(
+    "“KV cache, prompt caching and embedding cache are the same thing, or rivals.”",
+    "「KV キャッシュ、プロンプトキャッシュ、埋め込みキャッシュは同じもの、または競合するもの」",
+)
 THREE_CACHES = Text(
-    "“Prompt caching, embedding cache, KV cache: all the same, or rivals.” They work at different layers and can all "
-    "be "
-    "used together. Prompt caching **is** stored KV of a prefix underneath, billed per token.",
-    "「プロンプトキャッシュ、埋め込みキャッシュ、KV キャッシュは同じもの、または競合するもの」。"
-    "実際には別の層で働き、3 つを併用できます。プロンプトキャッシュの中身は、保存されたプレフィックスの "
-    "KV キャッシュそのもので、トークン単位で課金されます。",
+    "They work at different layers, and all three can be used together. Prompt caching is the stored KV of a prefix "
+    "underneath, billed per token.",
+    "働く場所が異なり、3 つを併用できます。プロンプトキャッシュの中身は、保存されたプレフィックスの K と V で、"
+    "トークン単位で課金されます。",
 )
 KIND = Text("Cache", "種類")
 KEEPS = Text("Keeps", "保存するもの")
 SAVES = Text("Saves", "節約するもの")
-WHERE_IT_WORKS = Text("Where", "場所")
-CACHES: Final[tuple[tuple[Text, Text, Text, Text], ...]] = (
+CACHES: Final[tuple[tuple[Text, Text, Text], ...]] = (
     (
-        Text("KV cache", "KV キャッシュ"),
+        Text("KV cache, inside the engine", "KV キャッシュ（推論エンジンの内部）"),
         Text("K and V of every token of a running request", "実行中のリクエストの全トークンの K と V"),
         Text("computation in every step", "毎ステップの計算"),
-        Text("inside the engine", "推論エンジンの内部"),
     ),
     (
-        Text("Prompt caching (APIs)", "プロンプトキャッシュ（API）"),
-        Text("the KV of a prompt's prefix, between requests", "プロンプト先頭部分の KV（リクエスト間）"),
+        Text("Prompt caching, at the provider of an API", "プロンプトキャッシュ（API 事業者の側）"),
+        Text("K and V of a prompt's prefix, between requests", "プロンプトのプレフィックスの K と V（リクエスト間）"),
         Text(
             "price and time of repeated input; automatic, or on a mark in the request",
-            "繰り返す入力の料金と時間（自動、またはリクエスト内の指定）",
+            "繰り返す入力の料金と時間（自動、またはリクエストで指定）",
         ),
-        Text("at the provider", "API 事業者の側"),
     ),
     (
-        Text("Embedding cache", "埋め込みキャッシュ"),
-        Text("vectors of documents and queries", "文書や検索語のベクトル"),
+        Text("Embedding cache, in the application", "埋め込みキャッシュ（アプリケーション）"),
+        Text("vectors of documents and search queries", "文書や検索語のベクトル"),
         Text("calls of the embedding model in RAG", "RAG での埋め込みモデルの呼び出し"),
-        Text("in the application", "アプリケーション"),
     ),
 )
+"""What each is called and where it works, what it keeps, what it saves."""
 
 # --- where it matters ------------------------------------------------------------------------------------------------
 
@@ -548,12 +532,11 @@ USES: Final[Mapping[str, tuple[Text, Text]]] = {
 """By scene."""
 NOT_NEEDED = Text(
     "**When not to bother.** A one-off test on one machine does not need vLLM: `generate` of Transformers keeps a "
-    "cache "
-    "by default (`use_cache=True`). Models that only read a text, such as embedding models and classifiers, generate "
-    "nothing and keep no cache.",
-    "**気にしなくてよい場面。** 手元での一度きりのテストに vLLM は不要です。Transformers の `generate` は既定で"
-    "キャッシュを使います（`use_cache=True`）。埋め込みや分類のように文を読むだけのモデルは生成をしないので、"
-    "キャッシュを持ちません。",
+    "cache by default (`use_cache=True`). Models that only read a text, such as embedding models and classifiers, "
+    "generate nothing and keep no cache.",
+    "**気にしなくてよい場面。** 手元での一度きりのテストに vLLM は不要です。"
+    "Transformers の `generate` は既定でキャッシュを使います（`use_cache=True`）。"
+    "埋め込みや分類のように文を読むだけのモデルは生成をしないので、キャッシュを持ちません。",
 )
 
 # --- questions -------------------------------------------------------------------------------------------------------
@@ -563,16 +546,14 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
         Text("My formula gives ten times what I measure. Why?", "計算値が実測の何倍にもなります。なぜですか？"),
         Text(
             "Mostly hidden size in place of KV heads × head size, bits in place of bytes, or the type of the weights "
-            "in "
-            "place of the cache's. Qwen2.5-7B-Instruct: 2 × {qwen_hidden} × {qwen_layers} × 8 = {qwen_wrong} is "
+            "in place of the cache's. Qwen2.5-7B-Instruct: 2 × {qwen_hidden} × {qwen_layers} × 8 = {qwen_wrong} is "
             "{qwen_times} times too much. Right is 2 × {qwen_layers} × {qwen_heads} × {qwen_dim} × 2 = "
-            "{qwen_per_token} B "
-            "a token, {qwen_one} for {qwen_tokens} tokens.",
+            "{qwen_per_token} B a token, {qwen_one} for {qwen_tokens} tokens.",
             "多いのは、KV ヘッド数 × ヘッドの次元の代わりに隠れ層の次元、バイトの代わりにビット、"
-            "キャッシュの型の代わりに"
-            "重みの型を使う誤りです。Qwen2.5-7B-Instruct では 2 × {qwen_hidden} × {qwen_layers} × 8 = {qwen_wrong} は "
-            "{qwen_times} 倍大きすぎます。正しくは 2 × {qwen_layers} × {qwen_heads} × {qwen_dim} × 2 = "
-            "{qwen_per_token} B で、{qwen_tokens} トークンで {qwen_one} です。",
+            "キャッシュの型の代わりに重みの型を使う誤りです。"
+            "Qwen2.5-7B-Instruct では 2 × {qwen_hidden} × {qwen_layers} × 8 = {qwen_wrong} は {qwen_times} "
+            "倍大きすぎます。正しくは 2 × {qwen_layers} × {qwen_heads} × {qwen_dim} × 2 = {qwen_per_token} B で、"
+            "{qwen_tokens} トークンで {qwen_one} です。",
         ),
         "qwen2.5",
     ),
@@ -580,8 +561,8 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
         Text("Do int4 weights shrink the cache?", "重みを INT4 にするとキャッシュも小さくなりますか？"),
         Text(
             "No. Two settings: smaller weights leave more room, the cache of a token stays {per_token}.",
-            "いいえ。別々の設定です。重みが小さくなると空きが増えますが、1 トークンのキャッシュは {per_token} "
-            "のままです。",
+            "いいえ。別々の設定です。重みが小さくなると空きが増えますが、"
+            "1 トークンのキャッシュは {per_token} のままです。",
         ),
         "full-card-fp8",
     ),
@@ -591,8 +572,7 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "No: the engine takes its share at start ({engine_share} of this card) and serves requests from that pool. "
             "Ask what your load needs, not what is in use.",
             "いいえ。エンジンが起動時に自分の枠（この GPU では {engine_share}）を確保し、"
-            "そのプールの中で処理するためです。"
-            "使用量ではなく、負荷に必要な量を見てください。",
+            "そのプールの中で処理するためです。使用量ではなく、負荷に必要な量を見てください。",
         ),
         "worked",
     ),
@@ -603,11 +583,10 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
         ),
         Text(
             "The pool is what the share leaves: on a GPU of {card_total} a share of {card_fraction} is {card_share}, "
-            "and "
-            "Qwen2.5-7B-Instruct in 4 bits has {card_weights} of weights. Raise the share, batch fewer tokens, or take "
-            "smaller weights.",
-            "プールは、エンジンの枠から重みなどを引いた残りです。{card_total} の GPU で割合 {card_fraction} の枠は "
-            "{card_share} で、"
+            "and Qwen2.5-7B-Instruct in 4 bits has {card_weights} of weights. Raise the share, batch fewer tokens, or "
+            "take smaller weights.",
+            "プールは、エンジンの枠から重みなどを引いた残りです。"
+            "{card_total} の GPU で割合 {card_fraction} の枠は {card_share} で、"
             "4 ビットの Qwen2.5-7B-Instruct の重みは {card_weights} です。割合を上げる、バッチのトークン数を減らす、"
             "重みを小さくする、のいずれかが必要です。",
         ),
@@ -618,8 +597,9 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
         Text(
             "No, blocks are taken as tokens arrive. “Maximum concurrency” in the log is the guarantee when all are at "
             "full length: {fit} at {tokens} tokens here, {short_fit} at {short_tokens}.",
-            "いいえ。ブロックはトークンが届くたびに割り当てられます。ログの Maximum concurrency は、全件が最長のときの"
-            "保証です。ここでは {tokens} トークンなら {fit} 件、{short_tokens} トークンなら {short_fit} 件です。",
+            "いいえ。ブロックはトークンが届くたびに割り当てられます。ログの Maximum concurrency は、"
+            "全件が最長のときの保証です。ここでは {tokens} トークンなら {fit} 件、"
+            "{short_tokens} トークンなら {short_fit} 件です。",
         ),
         "short",
     ),
@@ -638,8 +618,8 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
         Text(
             "Compare the rates first: Llama-2-7B keeps every head ({old_rate} a token), Llama-3.1-8B shares them "
             "({new_rate}): {old_times} times.",
-            "まず 1 トークンの量を比べてください。全ヘッドを持つ Llama-2-7B は {old_rate}、共有する Llama-3.1-8B は "
-            "{new_rate} で、{old_times} 倍違います。",
+            "まず 1 トークンの量を比べてください。全ヘッドを持つ Llama-2-7B は {old_rate}、"
+            "共有する Llama-3.1-8B は {new_rate} で、{old_times} 倍違います。",
         ),
         "llama-2",
     ),
@@ -651,9 +631,9 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
         Text(
             "One latent cannot be split over heads: with tensor parallel {copies} GPUs hold the same tokens {copies} "
             "times ({copied_fit} requests). With attention data parallel each holds its own ({apart_fit}).",
-            "1 つの潜在ベクトルはヘッドで分割できません。テンソル並列では {copies} 基が同じトークンを {copies} 重に"
-            "持ちます（{copied_fit} 件）。アテンションのデータ並列なら、それぞれが別のリクエストを持ちます"
-            "（{apart_fit} 件）。",
+            "1 つの潜在ベクトルはヘッドで分割できません。テンソル並列では {copies} 基が同じトークンを {copies} "
+            "重に持ちます（{copied_fit} 件）。アテンションのデータ並列なら、"
+            "それぞれが別のリクエストを持ちます（{apart_fit} 件）。",
         ),
         "latent-dp",
     ),
@@ -728,12 +708,10 @@ SOURCES: Final[Mapping[str, tuple[str, str]]] = {
 """Names as they are in every language, and addresses."""
 SOURCES_SAID = Text(
     "The rules of each engine are read from its source, whose version stands at the foot of each page. Figures that "
-    "are "
-    "quoted from others are called so.",
+    "are quoted from others are called so.",
     "各エンジンの規則はソースコードから読み取ったもので、バージョンは各ページの最下部にあります。"
     "他者の値を引用している箇所には、引用値と記しています。",
 )
 TERM = Text("Term", "用語")
-TERM_JAPANESE = Text("Japanese", "日本語")
-READING = Text("Reading", "読み")
+TERM_JAPANESE = Text("Japanese (read as)", "日本語（読み）")
 MEANING = Text("Meaning", "意味")

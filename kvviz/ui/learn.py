@@ -14,7 +14,7 @@ from kvviz.charts.learn import (
 )
 from kvviz.computations import steps
 from kvviz.core.units import format_count
-from kvviz.learn import LONG_TEXT, QUANTISED_CACHE, SCENES, SHORT_TEXT, Scene, facts, sized
+from kvviz.learn import LONG_TEXT, QUANTISED_CACHE, SCENES, SHORT_TEXT, facts, sized
 from kvviz.text import Lang, Message, Text
 from kvviz.text import learn as text
 from kvviz.text.glossary import TERMS
@@ -51,16 +51,28 @@ def say_list(of: Iterable[tuple[Text, tuple[str, ...]]], lang: Lang) -> None:
 
 
 def filled(sentence: Text, lang: Lang, *scenes: str) -> str:
-    """A text with its numbers, and its links behind it."""
+    """A text with its numbers, and links to what shows it: by page, or by GPU where there are several."""
     said = sentence(lang, **_facts(lang))
-    return " ".join([said, *(f"[→ {text.SEE[SCENES[name].page](lang)}]({_link(SCENES[name])})" for name in scenes)])
+    for name in scenes:
+        scene = SCENES[name]
+        label = text.PAGES[scene.page](lang)
+        if len(scenes) > 1:
+            label = f"{scene.scenario.gpus} × {show.gpu_name(scene.scenario, lang)}"
+        said += f" [→\u00a0{label}]({_link(name)})"
+    return said
+
+
+def linked(sentence: Text, lang: Lang, scene: str) -> str:
+    """A text with its numbers, which is itself the link to what shows it."""
+    return f"[{filled(sentence, lang)}]({_link(scene)})"
 
 
 def _facts(lang: Lang) -> Mapping[str, str]:
     return {name: value(lang) if isinstance(value, Message) else value for name, value in facts().items()}
 
 
-def _link(scene: Scene) -> str:
+def _link(name: str) -> str:
+    scene = SCENES[name]
     return state.link_to(scene.page, scene.scenario, **scene.more)
 
 
@@ -130,14 +142,15 @@ def formula(lang: Lang) -> None:
 
 def both_units(lang: Lang) -> None:
     """The worked example's sums in GB and in GiB."""
+    known = _facts(lang)
     rows = [
-        (filled(what, lang, *scenes), _facts(lang)[f"{name}_gb"], _facts(lang)[f"{name}_gib"])
-        for what, name, scenes in (
-            (text.ONE_REQUEST, "one", ()),
-            (text.SIXTEEN_REQUESTS, "sixteen", ("sixteen",)),
-            (text.ALL_REQUESTS, "all", ("worked",)),
-            (text.ALL_LONG, "all_long", ("long",)),
-            (text.ROUND_WEIGHTS, "round_weights", ()),
+        (linked(what, lang, scene) if scene else filled(what, lang), known[f"{name}_gb"], known[f"{name}_gib"])
+        for what, name, scene in (
+            (text.ONE_REQUEST, "one", "worked"),
+            (text.SIXTEEN_REQUESTS, "sixteen", "sixteen"),
+            (text.ALL_REQUESTS, "all", "worked"),
+            (text.ALL_LONG, "all_long", "long"),
+            (text.ROUND_WEIGHTS, "round_weights", ""),
         )
     ]
     table((text.WHAT_COLUMN, text.DECIMAL, text.BINARY), rows, lang)
@@ -145,11 +158,11 @@ def both_units(lang: Lang) -> None:
 
 def levers(lang: Lang) -> None:
     """What makes the cache smaller, what it does and what it costs."""
-    rows = [
-        (filled(name, lang, scene), filled(effect, lang), filled(price, lang))
-        for scene, (name, effect, price) in text.LEVERS.items()
-    ]
-    table((text.LEVER, text.EFFECT, text.PRICE), rows, lang)
+    for scene, (name, effect, price) in text.LEVERS.items():
+        with st.container(border=True, gap="xxsmall"):
+            st.markdown(f"**{linked(name, lang, scene)}**")
+            st.markdown(filled(effect, lang))
+            st.caption(text.PRICE(lang, price=filled(price, lang)))
 
 
 def snippet(lang: Lang) -> None:
@@ -165,18 +178,16 @@ def misconceptions(lang: Lang) -> None:
             st.markdown(f":red[:material/close:] **{filled(claim, lang)}**")
             st.markdown(f":green[:material/check:] {filled(truth, lang, *scenes)}")
     with st.container(border=True, gap="xxsmall"):
-        claim_and_truth = filled(text.THREE_CACHES, lang)
-        st.markdown(claim_and_truth)
+        st.markdown(f":red[:material/close:] **{text.THREE_CACHES_CLAIM(lang)}**")
+        st.markdown(f":green[:material/check:] {text.THREE_CACHES(lang)}")
         rows = [tuple(cell(lang) for cell in row) for row in text.CACHES]
-        table((text.KIND, text.KEEPS, text.SAVES, text.WHERE_IT_WORKS), rows, lang)
+        table((text.KIND, text.KEEPS, text.SAVES), rows, lang)
 
 
 def uses(lang: Lang) -> None:
     """Where the cache decides, each with how many fit."""
-    rows = [(filled(use, lang, scene), why(lang), _fit(scene)) for scene, (use, why) in text.USES.items()]
-    st.table(
-        [dict(zip((text.USE(lang), text.WHY_THERE(lang), filled(text.FITS, lang)), row, strict=True)) for row in rows]
-    )
+    rows = [(linked(use, lang, scene), why(lang), _fit(scene)) for scene, (use, why) in text.USES.items()]
+    table((text.USE, text.WHY_THERE, text.FITS), rows, lang)
 
 
 def _fit(scene: str) -> str:
@@ -197,9 +208,16 @@ def timeline(lang: Lang) -> None:
 
 
 def glossary(lang: Lang) -> None:
-    """The field's terms in both languages."""
-    rows = [(term.name("en"), term.name("ja"), term.reading, term.meaning(lang)) for term in TERMS]
-    table((text.TERM, text.TERM_JAPANESE, text.READING, text.MEANING), rows, lang)
+    """The field's terms in both languages, with how the Japanese is read."""
+    rows = [
+        (
+            term.name("en"),
+            f"{term.name('ja')}（{term.reading}）" if term.reading else term.name("ja"),
+            term.meaning(lang),
+        )
+        for term in TERMS
+    ]
+    table((text.TERM, text.TERM_JAPANESE, text.MEANING), rows, lang)
 
 
 def sources(lang: Lang) -> None:
@@ -210,4 +228,4 @@ def sources(lang: Lang) -> None:
 
 def table(heads: Sequence[Text], rows: Sequence[Sequence[str]], lang: Lang) -> None:
     """Rows whose cells may have links."""
-    st.table([dict(zip((head(lang) for head in heads), row, strict=True)) for row in rows], border="horizontal")
+    st.table([dict(zip((filled(head, lang) for head in heads), row, strict=True)) for row in rows], border="horizontal")
