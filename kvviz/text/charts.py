@@ -258,7 +258,7 @@ KIND_DETAIL = Text(en="{kind}, {detail}", ja="{kind}、{detail}")
 KIND_COUNT = Text(en="{count} × {kind}", ja="{kind} × {count}")
 EACH = Text(en="{bytes} each", ja="1 レイヤー {bytes}")
 EACH_RANGE = Text(en="{least} to {most} each", ja="1 レイヤー {least}～{most}")
-STRIP_TITLE = Text(en="One sequence of {tokens}, layer by layer", ja="{tokens}の 1 シーケンス、レイヤー別")
+STRIP_TITLE = Text(en="One sequence of {tokens}, layer by layer", ja="{tokens}の 1 系列、レイヤー別")
 STRIP_SCALE = Text(en="Height of a frame: {bytes}.", ja="枠の高さは {bytes}。")
 STRIP_WIDE = Text(en="Wide cells grow in proportion to the tokens.", ja="幅の広いセルはトークン数に比例して増えます。")
 STRIP_ALT = Text(

@@ -314,7 +314,7 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         Text("{latent_model}: {latent_bytes} B a token.", "{latent_model} は 1 トークン {latent_bytes} B です。"),
         Text(
             "Decided when the model is trained; on several GPUs a latent is copied, not split.",
-            "モデルの訓練時に決まります。複数の GPU では分割されず、複製されます。",
+            "モデルの訓練時に決まります。複数の GPU では潜在ベクトルは分割されず、複製されます。",
         ),
     ),
     "fp8": (
@@ -365,7 +365,7 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         Text(
             "An exact match from the first token, in whole blocks: a date or name at the head defeats it, after the "
             "system prompt it does not; less than a block saves nothing.",
-            "先頭からの完全一致がブロック単位で必要です。日付や名前が先頭にあると効かず、"
+            "先頭のトークンからの完全一致がブロック単位で必要です。日付や名前が先頭にあると効かず、"
             "システムプロンプトの後なら効きます。1 ブロックに満たない共通部分では節約になりません。",
         ),
     ),
@@ -435,7 +435,7 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ),
         Text(
             "More than {claim_times}× does not go with the {quoted_times}× quoted for {long} tokens. That figure is a "
-            "quoted one too: nobody states its conditions. Measure your own.",
+            "quoted one too: its conditions are not given. Measure your own.",
             "{claim_times} 倍以上という差は、{long} トークンで {quoted_times} 倍という引用値と合いません。"
             "その値も条件の記載がない引用値です。自分の環境で測ってください。",
         ),
@@ -473,7 +473,7 @@ THREE_CACHES_CLAIM = Text(
     "「KV キャッシュ、プロンプトキャッシュ、埋め込みキャッシュは同じもの、または競合するもの」",
 )
 THREE_CACHES = Text(
-    "They work at different layers, and all three can be used together. Prompt caching is the stored KV of a prefix "
+    "They work in different places, and all three can be used together. Prompt caching is the stored KV of a prefix "
     "underneath, billed per token.",
     "働く場所が異なり、3 つを併用できます。プロンプトキャッシュの中身は、保存されたプレフィックスの K と V で、"
     "トークン単位で課金されます。",
@@ -572,7 +572,7 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "No: the engine takes its share at start ({engine_share} of this card) and serves requests from that pool. "
             "Ask what your load needs, not what is in use.",
             "いいえ。エンジンが起動時に自分の枠（この GPU では {engine_share}）を確保し、"
-            "そのプールの中で処理するためです。使用量ではなく、負荷に必要な量を見てください。",
+            "そのプールでリクエストを処理するためです。使用量ではなく、負荷に必要な量を見てください。",
         ),
         "worked",
     ),
@@ -626,7 +626,7 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
     (
         Text(
             "Why does data parallel hold more than tensor parallel with DeepSeek?",
-            "DeepSeek でデータ並列のほうが多く収まるのはなぜですか？",
+            "DeepSeek ではテンソル並列よりデータ並列のほうが多く収まります。なぜですか？",
         ),
         Text(
             "One latent cannot be split over heads: with tensor parallel {copies} GPUs hold the same tokens {copies} "

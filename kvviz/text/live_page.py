@@ -122,13 +122,13 @@ HOLDERS = {
     "kv": Text("KV cache", "KV キャッシュ"),
     "rounding": Text("Cache: rounded up to 512 B granules", "キャッシュ: 512 B 単位への切り上げ"),
     "tensors": Text("Other tensors at rest", "静止時のその他のテンソル"),
-    "process": Text("Rest of the process (PyTorch, activations)", "プロセスの残り（PyTorch、活性化）"),
+    "process": Text("Rest of the process (PyTorch, activations)", "プロセスの残り（PyTorch、アクティベーション）"),
     "slack": Text("Allocator slack: segments not full", "アロケーターの余り（空きのあるセグメント）"),
     "elsewhere": Text("Outside: driver, other processes", "外部（ドライバー、ほかのプロセス）"),
     "free": Text("Free", "空き"),
 }
 ACTIVATIONS = Text(
-    "Activations at the peak of a step, given back after it", "ステップ中の活性化の最大値（終了後に解放）"
+    "Activations at the peak of a step, given back after it", "ステップ中のアクティベーションの最大値（終了後に解放）"
 )
 ACTIVATIONS_UNKNOWN = Text("not measured apart on a CPU", "CPU では個別に測定不可")
 
