@@ -144,7 +144,7 @@ TERMS: Final[tuple[Term, ...]] = (
         reading="",
         meaning=Text("one prompt and its answer", "1 つの入力とその回答"),
         said=r"requests?",
-        japanese=("リクエスト", "件"),
+        japanese=("リクエスト", "件", "同時"),
     ),
     Term(
         name=Text("Sequence", "系列"),
