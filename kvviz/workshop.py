@@ -72,6 +72,8 @@ _PREFIX_BLOCK: Final = 8
 """What the Shared prefixes page opens with."""
 _SHORT_TOKENS: Final = 1_024
 """As long as the windows of the model that is shown."""
+BLOCK_SQUARES: Final = Settings().block
+"""Squares of a block of paged memory."""
 _A_DAY: Final = date(2026, 4, 1)
 """Any day: what is found is the same on each (a test)."""
 _ONE_PERCENT: Final = 0.01

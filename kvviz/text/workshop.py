@@ -323,7 +323,7 @@ SHOW: Final[Mapping[str, Text]] = {
     ),
     "heads": Text(
         "On Shared heads, the way from one KV head each to one for all.",
-        "「ヘッド共有」で、1 個ずつ専用から、全員で 1 個まで。",
+        "「ヘッド共有」で、1 人に KV ヘッド 1 個から、全員で 1 個まで。",
     ),
     "blocks": Text(
         "The race from step 0. Then step 2, where a request loses its blocks.",
@@ -560,9 +560,6 @@ SHEET_NAME = Text("Name", "名前")
 SHEET_DATE = Text("Date", "日付")
 SHEET_GUESS = Text("Guess", "予想")
 SHEET_ANSWER = Text("Answer", "答え")
-SHEET_BYTES = Text(
-    "2 × layers × KV heads × head size × bytes", "2 × レイヤー数 × KV ヘッド数 × ヘッドの次元 × バイト数"
-)
 SHEET_CONTIGUOUS = Text("Contiguous", "連続領域")
 SHEET_PAGED = Text("Paged (blocks have thick lines)", "ページ方式（太線がブロック）")
 SHEET_LEGEND = Text(
@@ -570,9 +567,9 @@ SHEET_LEGEND = Text(
     "灰色: そのリクエストのトークンが入ったマス。番号だけのマス: 取ってあるだけ。空白: 空き。",
 )
 SHEET_GRID = Text("{title}: {requests}", "{title}: {requests}")
-SHEET_FREE = Text("{count} squares", "{count} マス")
+SHEET_REQUEST = Text("request {request} has {count}", "リクエスト {request} が {count}")
+SHEET_EMPTY = Text("{count} empty squares", "空白の {count} マス")
 SHEET_MADE_BY = Text(
     "kvviz {version}. 1 KiB = 1,024 bytes, 1 MiB = 1,024 KiB, 1 GiB = 1,024 MiB.",
     "kvviz {version}。1 KiB = 1,024 バイト、1 MiB = 1,024 KiB、1 GiB = 1,024 MiB。",
 )
-SHEET_NOTES = Text("For the teacher: {wrong}", "先生用: {wrong}")

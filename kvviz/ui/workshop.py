@@ -1,6 +1,7 @@
 """The Workshop page's own state, read once from the link, and how it shows a step."""
 
 from fractions import Fraction
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
@@ -16,7 +17,6 @@ from kvviz.ui import browser, show, state
 from kvviz.workshop import (
     ALL_MINUTES,
     KEYS,
-    Judged,
     Off,
     Question,
     Step,
@@ -30,6 +30,7 @@ from kvviz.workshop_sheets import answer_key, worksheet
 
 _STEPS: Final = len(KEYS)
 _MOST_LINK: Final = 20_000
+_QR_MODULE_PX: Final = 8
 _MARKS: Final[dict[Off, str]] = {
     "right": ":green[:material/check_circle:]",
     "close": ":green[:material/check_circle:]",
@@ -129,12 +130,14 @@ def work(step: Step, lang: Lang) -> None:
     """What to do, and the questions."""
     st.markdown(step.do(lang))
     if step.given:
-        _table(step.given, lang)
+        _table(step.given, lang, narrow=True)
     many = len(step.questions) > 1
     for number, question in enumerate(step.questions, 1):
-        label = show.plain(question.ask(lang))
+        label = show.plain(_in(question.ask, lang))
         label = text.ONE_OF_SEVERAL(lang, number=number, question=label) if many else label
-        _asked(question, f"**{label}**", lang, off=_seen(step))
+        with st.container(gap="xsmall"):
+            st.markdown(f"**{label}**")
+            _asked(question, label, lang, off=_seen(step))
 
 
 def _asked(question: Question, label: str, lang: Lang, *, off: bool) -> None:
@@ -148,6 +151,7 @@ def _asked(question: Question, label: str, lang: Lang, *, off: bool) -> None:
             key=key,
             format_func=lambda token: names[token](lang),
             horizontal=True,
+            label_visibility="collapsed",
             disabled=off,
             persist_state="session",
         )
@@ -157,8 +161,9 @@ def _asked(question: Question, label: str, lang: Lang, *, off: bool) -> None:
         label,
         key=key,
         placeholder=text.YOUR_GUESS(lang) if unit is None else text.GUESS_IN(lang, unit=unit),
+        label_visibility="collapsed",
         disabled=off,
-        width=360,
+        width=320,
         max_chars=40,
         persist_state="session",
     )
@@ -225,11 +230,11 @@ def _sent_back(lang: Lang) -> None:
     )
     if sent := str(st.session_state.get("workshop_link") or "").strip():
         outcome, said = judge(sent)
-        shown_as = _JUDGED.get(outcome, st.info)
-        shown_as(show.plain(said(lang)))
-
-
-_JUDGED: Final[dict[Judged, object]] = {"found": st.success, "fits": st.success, "no-link": st.warning}
+        sentence = show.plain(said(lang))
+        if outcome in ("found", "fits"):
+            st.success(sentence, icon=":material/check_circle:")
+        else:
+            st.info(sentence, icon=":material/info:")
 
 
 def _score(lang: Lang) -> None:
@@ -275,10 +280,11 @@ def turn(step: Step, lang: Lang) -> None:
 
 def open_here(step: Step, lang: Lang) -> None:
     """The link to this step, and its QR code: in sight where people are to come in, else folded."""
+    first = step.number == 1
     link = f"{state.base()}?{urlencode({'step': step.number, 'lang': lang})}"
-    with st.expander(text.OPEN_HERE(lang), icon=":material/qr_code:", key="workshop_open", expanded=step.number == 1):
+    with st.expander(text.OPEN_HERE(lang), icon=":material/qr_code:", key=f"workshop_open_{first}", expanded=first):
         try:
-            browser.svg(qr_svg(link, lang), key="workshop_qr")
+            browser.svg(qr_svg(link, lang, module_px=_QR_MODULE_PX), key="workshop_qr")
         except KvvizError as error:
             st.caption(show.plain(error.message(lang)))
         st.code(link, language=None, wrap_lines=True)
@@ -298,16 +304,18 @@ def sheets(lang: Lang) -> None:
     with st.expander(text.PRINT(lang), icon=":material/print:", key="workshop_print"):
         st.caption(text.PRINT_HELP(lang))
         with st.container(horizontal=True):
-            for name, made in ((text.WORKSHEET, worksheet), (text.ANSWER_KEY, answer_key)):
-                kind = made.__name__.replace("_", "-")
+            for name, kind, made in (
+                (text.WORKSHEET, "worksheet", worksheet),
+                (text.ANSWER_KEY, "answer-key", answer_key),
+            ):
                 st.download_button(
                     name(lang),
-                    data=lambda made=made: made(lang),
+                    data=partial(made, lang),
                     file_name=f"kvviz-{kind}-{lang}.html",
                     mime="text/html",
                     on_click="ignore",
                     icon=":material/download:",
-                    key=f"workshop_{made.__name__}",
+                    key=f"workshop_save_{kind}",
                 )
     st.button(
         text.RESET(lang),
@@ -319,11 +327,12 @@ def sheets(lang: Lang) -> None:
     )
 
 
-def _table(of: Table, lang: Lang) -> None:
+def _table(of: Table, lang: Lang, *, narrow: bool = False) -> None:
     heads = [name(lang) for name in of.heads]
     st.table(
         [dict(zip(heads, (show.plain(_in(cell, lang)) for cell in row), strict=True)) for row in of.rows],
         border="horizontal",
+        width="content" if narrow else "stretch",
     )
 
 
