@@ -191,8 +191,13 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> Table:
         listed.append((difference(lang), abs(sizing.lacking_bytes), derived, ""))
     told = {_why(one, lang) for one in assumptions(sizing) if one.badge == "estimate"}
     rows = [
-        # An estimate's source stands among the assumptions.
-        (name, format_bytes(count), format_count(count), parts.BASIS[basis](lang), "" if source in told else source)
+        (
+            name,
+            format_bytes(count),
+            format_count(count),
+            parts.BASIS[basis](lang),
+            text.SEE_ASSUMPTIONS(lang) if source in told else source,
+        )
         for name, count, basis, source in listed
     ]
     headings = (parts.PART, why.COLUMN_SIZE, why.COLUMN_BYTES, parts.BASIS_HEADING, parts.SOURCE)

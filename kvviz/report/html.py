@@ -37,6 +37,7 @@ h3 { font-size: 0.95em; margin: 12px 0 4px; break-after: avoid; }
 .numbers dd.size { font-size: 1.5em; font-weight: 600; line-height: 1.25; }
 .numbers dd.exact { color: #444444; margin-bottom: 4px; }
 table { border-collapse: collapse; width: 100%; font-size: 0.8em; line-height: 1.35; }
+.wide { overflow-x: auto; }
 th, td { text-align: left; vertical-align: top; padding: 2px 14px 2px 0; border-bottom: 1px solid #CCCCCC;
   overflow-wrap: break-word; }
 th:last-child, td:last-child { padding-right: 0; }
@@ -64,6 +65,7 @@ a { color: #005A9C; }
 @media print {
   body, :lang(ja) body, body:lang(ja) { font-size: 12.5px; line-height: 1.4; print-color-adjust: exact;
     -webkit-print-color-adjust: exact; }
+  .wide { overflow: visible; }
   main { max-width: none; padding: 0; }
   h2 { margin: 12px 0 5px; padding-top: 5px; }
   p, ul, table, figure { margin-bottom: 6px; }
@@ -126,7 +128,9 @@ def _block(block: Block) -> str:
 def _table(table: Table) -> str:
     heads = "".join(_heading(name, place in table.numbers) for place, name in enumerate(table.headings))
     rows = "".join(f"<tr>{''.join(_cells(row, table.numbers))}</tr>" for row in table.rows)
-    return f"<table>{f'<thead><tr>{heads}</tr></thead>' if heads else ''}<tbody>{rows}</tbody></table>"
+    head = f"<thead><tr>{heads}</tr></thead>" if heads else ""
+    # On a phone it scrolls by itself, with the keyboard too.
+    return f'<div class="wide" tabindex="0"><table>{head}<tbody>{rows}</tbody></table></div>'
 
 
 def _heading(name: str, number: bool) -> str:
