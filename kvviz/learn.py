@@ -15,7 +15,7 @@ from kvviz.computations import Computations
 from kvviz.core.cache import FullAttention, content
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.units import format_bytes, format_count, format_gib
-from kvviz.levers import speed_floor
+from kvviz.levers import crossover_requests, speed_floor
 from kvviz.live import QUOTED
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
@@ -191,7 +191,7 @@ def _worked() -> dict[str, str]:
         "b300": short_name(budget.device.name),
         "b300_weights": format_bytes(_weights(long)),
         "weights": f"{format_gib(weights)} GiB",
-        "crossover": format_count(weights // one.content_bytes + 1),
+        "crossover": format_count(crossover_requests(one) or 0),
         "hidden": format_count(hidden),
         "quotient": format_count(hidden // heads),
         "too_small": f"{cache.key_dim / (hidden // heads):g}",

@@ -23,6 +23,7 @@ from kvviz.core.cache import (
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError
 from kvviz.core.identity import ByIdentity
+from kvviz.core.search import largest
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import device, devices
 from kvviz.engines import vllm
@@ -514,6 +515,21 @@ def _button(lever: Lever) -> Message:
     if lever.code == "sequences":
         return Message(text.SOLVES_ITSELF, values)
     return Message(text.SOLVES if lever.solves else text.NEARER, values)
+
+
+# --- weights and cache ------------------------------------------------------------------------------------------------
+
+
+def crossover_requests(sizing: Sizing) -> int | None:
+    """From how many requests on their cache is larger than the weights, on each GPU; None where that is out of reach.
+
+    Within reach are the requests asked for and those that fit. Of one engine: several side by side have weights each.
+    """
+    if sizing.budget is None or sizing.engines > 1 or not sizing.starts:
+        return None
+    weights, most = sizing.budget.weights.value_bytes, max(sizing.requests_of_one, sizing.max_sequences_counted or 0)
+    requests = largest(lambda count: sizing.need_bytes(count, sizing.tokens) <= weights, most) + 1
+    return requests if requests <= most else None
 
 
 # --- speed -----------------------------------------------------------------------------------------------------------

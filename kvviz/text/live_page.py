@@ -159,6 +159,12 @@ WHY_ONLY = Text(
     "1 ステップの全トークンを重みの 1 回の読み出しで並列に計算します。キャッシュありでは 1 トークンだけを計算しますが、"
     "同じ重みの読み出しを待ちます。キャッシュが減らすのは計算であり、デコードはメモリを待っています。",
 )
+LEFT_OFF = Text(
+    "Running without a cache (`use_cache=False`) is for experiments like this one only. Where generation is slow, "
+    "check first that nobody left it off: `generate` has it on by default.",
+    "キャッシュなし（`use_cache=False`）は、このような実験のためだけの設定です。生成が遅いときは、"
+    "無効のままになっていないかをまず確認してください。`generate` の既定は有効です。",
+)
 FOR_A_PAIR = Text(
     "To measure both here, run the same settings a second time with the cache set to “no cache”.",
     "ここで両方を実測するには、同じ設定でキャッシュを「キャッシュなし」にして、もう一度実行してください。",

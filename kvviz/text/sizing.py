@@ -327,6 +327,12 @@ MEASURED_HELP = Text(
     "手元の起動ログにある GPU あたりの値です。空欄なら推定値を使います。",
 )
 
+CROSSOVER = Text(
+    "From {requests} requests of {tokens} tokens on, their cache is larger than the weights ({weights} GiB per GPU).",
+    "{tokens} トークンのリクエストが {requests} 件以上になると、"
+    "キャッシュが重み（GPU あたり {weights} GiB）を超えます。",
+)
+
 # Fixes, what if, launch, share
 UNDO = Text("Undo: {what}", "元に戻す：{what}")
 WHAT_IF = Text("What if", "変えてみる")

@@ -13,6 +13,7 @@ from kvviz.charts import allocation as charts
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.engines.vllm import VllmPlan
+from kvviz.learn import PAPER_BATCHES, PAPER_THROUGHPUT
 from kvviz.race import (
     BOUNDS,
     CHOICES,
@@ -230,6 +231,8 @@ def research(raced: Race, lang: Lang) -> None:
     st.caption(text.RESEARCH_INTRO(lang, pool=format_count(settings.pool), **counts))
     if len(part) < len(whole):
         st.caption(text.RESEARCH_PART(lang, requests=counts["requests"], of=format_count(len(whole))))
+    low, high = PAPER_THROUGHPUT
+    st.caption(text.PAPER_BATCHES(lang, low=low, high=high, **PAPER_BATCHES))
     asked = {
         "pool_tokens": settings.pool,
         "block_tokens": settings.block,

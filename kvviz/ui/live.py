@@ -425,6 +425,7 @@ def time(lang: Lang) -> None:
     st.table(_gain_rows(known, lang), border="horizontal")
     fewer, faster = f"{QUOTED.times_fewer:,.0f}", f"{QUOTED.times_faster:,.0f}"
     st.caption(text.WHY_ONLY(lang, fewer=fewer, faster=faster))
+    st.caption(text.LEFT_OFF(lang))
     if kept() and mine is None:
         st.caption(text.FOR_A_PAIR(lang))
 

@@ -15,10 +15,10 @@ from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
-from kvviz.core.units import KIB, format_bytes, format_count
+from kvviz.core.units import KIB, format_bytes, format_count, format_gib
 from kvviz.devices import device
 from kvviz.launch import launch
-from kvviz.levers import Lever, fixes, speed_floor
+from kvviz.levers import Lever, crossover_requests, fixes, speed_floor
 from kvviz.qr import qr_svg
 from kvviz.resolve import resolve
 from kvviz.scenario import MORE_SETTINGS, Scenario
@@ -147,7 +147,11 @@ def _fact(label: str, value: str, beside: str, working: str | None, explained: s
 
 
 def floor(sizing: Sizing, lang: Lang) -> None:
-    """One line: how fast a step can be at the very best."""
+    """A line each: from where on the cache is larger than the weights, and how fast a step can be at the very best."""
+    if requests := crossover_requests(sizing):
+        values = {"requests": format_count(requests), "tokens": format_count(sizing.tokens)}
+        weights = format_gib(sizing.budget.weights.value_bytes) if sizing.budget else ""
+        st.caption(f":material/balance: {plain(text.CROSSOVER(lang, weights=weights, **values))}")
     if at_best := speed_floor(sizing):
         st.caption(f":material/speed: {plain(at_best.sentence(lang))}")
 
