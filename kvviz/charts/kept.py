@@ -8,10 +8,11 @@ from math import ceil
 from typing import Any, Final
 
 from kvviz.charts.layers import CACHE_COLOURS, cells
-from kvviz.core.cache import growing_bytes_per_token, limit_of
+from kvviz.core.cache import CompressedAttention, growing_bytes_per_token, limit_of
 from kvviz.core.units import format_bytes, format_count
 from kvviz.kept import Filling, Lane, Part
 from kvviz.text import Lang
+from kvviz.text import charts as charts_text
 from kvviz.text import heads as text
 
 _MOST_ROWS: Final = 8
@@ -83,6 +84,12 @@ def _kind(filling: Filling, lane: Lane, lang: Lang) -> str:
     return cells((lane.layer,), filling.dtype, 1, lang)[0].kind
 
 
+def _name(lane: Lane, lang: Lang) -> str:
+    """The kind without the number that limits it."""
+    ratio = next((cache.ratio for cache in lane.layer if isinstance(cache, CompressedAttention)), 0)
+    return charts_text.KINDS[lane.letter](lang, ratio=format_count(ratio))
+
+
 def _whose(lane: Lane, lang: Lang) -> str:
     if lane.layers:
         return text.IN_LAYERS(lang, layers=format_count(lane.layers))
@@ -98,7 +105,7 @@ def kept_words(filling: Filling, model: str, lang: Lang) -> str:
     said = []
     for lane in filling.lanes:
         of_layer = format_bytes(ceil(lane.bytes_at(tokens, filling.dtype)))
-        kind = _kind(filling, lane, lang)
+        kind = _name(lane, lang)
         if lane.layers:
             layers = format_count(lane.layers)
             said.append(text.KEPT_PART_LAYERS(lang, layers=layers, kind=kind, bytes=of_layer))

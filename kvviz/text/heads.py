@@ -14,12 +14,12 @@ TAB_LAYERS = Text("Other kinds of layer", "他の種類のレイヤー")
 PRESETS_LABEL = Text("Examples", "例")
 PRESETS: Final[Mapping[str, Text]] = {
     "pair": Text("Qwen-7B against Qwen2.5-7B", "Qwen-7B と Qwen2.5-7B"),
-    "mha": Text("Llama-2-7B: MHA", "Llama-2-7B: MHA"),
-    "gqa": Text("Llama-3.1-8B: GQA", "Llama-3.1-8B: GQA"),
-    "mqa": Text("SantaCoder: MQA", "SantaCoder: MQA"),
-    "mla": Text("DeepSeek-V3: MLA", "DeepSeek-V3: MLA"),
-    "windows": Text("Gemma-3: windows", "Gemma-3: ウィンドウ"),
-    "states": Text("Qwen3-Next: states", "Qwen3-Next: 状態"),
+    "mha": Text("Llama-2-7B (MHA)", "Llama-2-7B（MHA）"),
+    "gqa": Text("Llama-3.1-8B (GQA)", "Llama-3.1-8B（GQA）"),
+    "mqa": Text("SantaCoder (MQA)", "SantaCoder（MQA）"),
+    "mla": Text("DeepSeek-V3 (MLA)", "DeepSeek-V3（MLA）"),
+    "windows": Text("Gemma-3 (windows)", "Gemma-3（ウィンドウ）"),
+    "states": Text("Qwen3-Next (states)", "Qwen3-Next（状態）"),
 }
 SETTINGS = Text("Model, GPUs and lengths", "モデル、GPU、長さ")
 
@@ -76,17 +76,17 @@ BACK = Text("Back to the real model ({heads})", "実際のモデル（{heads}）
 RATIO = Text("Cache against MHA", "MHA に対するキャッシュ")
 RATIO_BESIDE = Text("{heads} KV heads for {queries} query heads", "クエリヘッド {queries} 個に KV ヘッド {heads} 個")
 RATIO_BESIDE_ONE = Text("1 KV head for {queries} query heads", "クエリヘッド {queries} 個に KV ヘッド 1 個")
-RATIO_BESIDE_MIXED = Text("over all layers, by bytes", "全レイヤーのバイト数の比")
+RATIO_BESIDE_MIXED = Text("{decimal}, by bytes over all layers", "{decimal}（全レイヤーのバイト数の比）")
 PER_TOKEN = Text("Bytes per token", "1 トークンあたり")
 PER_TOKEN_BESIDE = Text("MHA {mha}, MQA {mqa}", "MHA なら {mha}、MQA なら {mqa}")
 PER_TOKEN_LIMITED = Text("while every window has room; {after} beyond", "ウィンドウに空きがある間。超えた後は {after}")
-PER_REQUEST = Text("One request of {tokens}", "{tokens}の 1 リクエスト")
-PER_REQUEST_BESIDE = Text("MHA {mha}, MQA {mqa}", "MHA なら {mha}、MQA なら {mqa}")
+PER_REQUEST = Text("One request", "1 リクエストあたり")
+PER_REQUEST_BESIDE = Text("{tokens}; MHA {mha}, MQA {mqa}", "{tokens}。MHA なら {mha}、MQA なら {mqa}")
 AT_ONCE = Text("Requests at once", "同時に収まる数")
 AT_ONCE_BESIDE = Text("on {gpus} × {gpu}; MHA {mha}, MQA {mqa}", "{gpu} {gpus} 基。MHA なら {mha}、MQA なら {mqa}")
 AT_ONCE_UNKNOWN = Text("needs a GPU and known weights", "GPU と重みの大きさが必要")
-UNKNOWN = Text("?", "?")
-WORKING = Text("Bytes per token: {formula}", "1 トークンあたりのバイト数：{formula}")
+UNKNOWN = Text("–", "–")
+WORKING = Text("Per token, {what}: {formula}", "1 トークンあたり、{what}：{formula}")
 WORKING_AT_ONCE = Text("Requests at once: {formula} = {count}", "同時に収まる数：{formula} = {count}")
 
 # --- the drawing -----------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ LEGEND_KV = Text(
     "{count} KV heads: K and V stored for every token", "KV ヘッド {count} 個：トークンごとに K と V を保存"
 )
 LEGEND_KV_ONE = Text("1 KV head: K and V stored for every token", "KV ヘッド 1 個：トークンごとに K と V を保存")
-STORED = Text("Stored: {heads} of the {queries} of MHA", "保存する数：MHA の {queries} 個のうち {heads} 個")
+STORED = Text("Stored: {heads} of MHA's {queries}", "保存する数：MHA の {queries} 個に対して {heads} 個")
 GROUP = Text("KV head {head}: query heads {first}–{last}", "KV ヘッド {head}：クエリヘッド {first}～{last}")
 GROUP_ONE = Text("KV head {head}: query head {first}", "KV ヘッド {head}：クエリヘッド {first}")
 LAYERS: Final[Mapping[str, Text]] = {
@@ -141,8 +141,8 @@ MIXED_NOTE = Text(
 MIXED_GROUP = Text("{heads} KV heads in {layers}", "{layers}に KV ヘッド {heads} 個")
 PAIR = Text(
     "**{times}×:** {more} stores {more_bytes} a token, {less} {less_bytes}. {more_formula} against {less_formula}.",
-    "**{times} 倍：**1 トークンあたり {more} は {more_bytes}、{less} は {less_bytes} です。"
-    "{more_formula} に対して {less_formula} です。",
+    "**{times} 倍** です。1 トークンあたり {more} は {more_bytes}、{less} は {less_bytes} を保存します。"
+    "計算は {more_formula} と {less_formula} です。",
 )
 OPEN_OTHER = Text("Open {model}", "{model} を開く")
 
@@ -172,17 +172,19 @@ NOT_SHARED: Final[Mapping[str, Text]] = {
         "{model} はレイヤーごとにクエリヘッド数が違うため、1 つの共有のしかたとして描けません。",
     ),
 }
-SEE_LAYERS = Text("What its layers keep instead: second tab.", "代わりに何を保持するかは 2 番目のタブで見られます。")
+SEE_LAYERS = Text(
+    "What its layers keep instead: second tab.", "レイヤーが代わりに何を保持するかは 2 番目のタブで見られます。"
+)
 LATENT = Text(
     "**{times}× fewer values:** a token's latent has {latent} ({rank} + {rope} for its position) a layer; keys and"
     " values of all {heads} heads would be {apart}.",
-    "**値の数は 1/{times}：**1 トークンの潜在ベクトルはレイヤーごとに {latent} 個（{rank} + 位置用の {rope}）です。"
+    "**値の数は 1/{times}** です。1 トークンの潜在ベクトルはレイヤーごとに {latent} 個（{rank} + 位置用 {rope}）です。"
     "{heads} 個のヘッドの K と V をそのまま保存すると {apart} 個になります。",
 )
 
 # --- quality ---------------------------------------------------------------------------------------------------------
 
-QUALITY = Text("And the quality?", "品質への影響")
+QUALITY = Text("What it does to quality", "品質への影響")
 QUALITY_ROWS: Final[tuple[tuple[str, Text, tuple[tuple[str, str], ...]], ...]] = (
     (
         "MHA",
@@ -196,7 +198,7 @@ QUALITY_ROWS: Final[tuple[tuple[str, Text, tuple[tuple[str, str], ...]], ...]] =
         "GQA",
         Text(
             "Reported: MHA models, trained a little further as GQA, come close to MHA in quality and to MQA in speed.",
-            "報告：MHA のモデルを少し追加訓練すると、MHA に近い品質と MQA に近い速度になります。",
+            "報告：MHA のモデルを GQA にして少し追加訓練すると、MHA に近い品質と MQA に近い速度になります。",
         ),
         (("Ainslie et al. 2023", "https://arxiv.org/abs/2305.13245"),),
     ),
@@ -225,18 +227,19 @@ QUALITY_CAVEAT = Text(
     "kvviz が扱うのはメモリで、品質は測りません。上は各論文の著者が自分のモデルで得た結果です。",
 )
 NOT_THE_FLOOR = Text(
-    "1/{common} is not the floor: {count} of the {all} bundled models share more. {examples}.",
-    "1/{common} は下限ではありません。収録した {all} モデル中 {count} モデルは、さらに多く共有しています。{examples}。",
+    "1/{common} is not the floor: {count} of the {all} bundled configs share more. {examples}.",
+    "1/{common} は下限ではありません。収録した config {all} 件のうち {count} 件は、さらに多く"
+    "共有しています。{examples}。",
 )
 FLOOR_EXAMPLE = Text("1/{each}: {models}", "1/{each}：{models}")
-FLOOR_MORE = Text("{models} and {more} more", "{models} ほか {more}")
+FLOOR_MORE = Text("{models} and {more} more", "{models} ほか {more} モデル")
 
 # --- other kinds of layer --------------------------------------------------------------------------------------------
 
 VIEW = Text("Show", "表示")
 VIEWS: Final[Mapping[str, Text]] = {
-    "example": Text("Every kind, {tokens} tokens", "全種類、{tokens} トークン"),
-    "model": Text("This model, {tokens} tokens", "このモデル、{tokens} トークン"),
+    "example": Text("Every kind ({tokens} tokens)", "全種類（{tokens} トークン）"),
+    "model": Text("This model ({tokens})", "このモデル（{tokens}）"),
 }
 KEPT_EXAMPLE = Text(
     "After {tokens} tokens, one layer each: {parts}",
@@ -254,7 +257,10 @@ ABOUT: Final[Mapping[str, Text]] = {
         "keeps K and V of every token, and a small key to choose by", "全トークンの K と V、選択用の小さなキーを保持"
     ),
     "l": Text("one latent a token for all heads", "全ヘッド共通の潜在ベクトルをトークンごとに 1 つ"),
-    "L": Text("one latent a token for all heads, and a small key to choose by", "潜在ベクトルと選択用の小さなキー"),
+    "L": Text(
+        "one latent a token for all heads, and a small key to choose by",
+        "1 トークンに潜在ベクトル 1 本と、選択用の小さなキー",
+    ),
     "w": Text("the oldest token leaves with each new one", "新しいトークンが入るたびに最も古いものを捨てる"),
     "c": Text("starts anew with each chunk", "チャンクごとに新しく始める"),
     "s": Text("folds every token into a state of fixed size", "全トークンを固定長の状態に畳み込む"),
@@ -276,7 +282,7 @@ EXAMPLE_NOTE = Text(
 )
 BREAK_EVEN = Text(
     "A state costs as much as {tokens} tokens of a full layer, and from then on no more.",
-    "状態 1 つはフルアテンションの {tokens} トークン分に相当し、それ以降は増えません。",
+    "状態 1 つはフルアテンションのレイヤー {tokens} トークン分に相当し、それ以降は増えません。",
 )
 CHUNK_NOTE = Text(
     "A chunk's bytes are those of its fullest moment: the space stays set aside when the next chunk begins.",

@@ -1,5 +1,6 @@
 """The Shared heads page's own state, read once from the link, and how it shows sharing and kinds of layers."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -50,6 +51,8 @@ from kvviz.ui.kept import player, step_of
 _EXAMPLE_STEP = 20
 """Where every kind of layer shows what it is."""
 _MOST_NAMED = 2
+_CARD = 168
+"""Pixels of one of two cards beside each other on a phone."""
 
 # --- state -----------------------------------------------------------------------------------------------------------
 
@@ -168,7 +171,7 @@ def heads_tab(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
         drawing = heads_svg(heads, chosen, lang, across=PHONE_WIDE if phone else DESKTOP_WIDE)
         moving(drawing, key="heads_drawing")
     with right:
-        _numbers(sizing, heads, chosen, possible, lang)
+        _numbers(sizing, heads, chosen, possible, lang, phone=phone)
     _beside(sizing, heads, chosen, lang)
     show.table(partial(sharing_rows, heads, possible, sizing.tokens, lang), key="heads", lang=lang)
     _pair(sizing, lang)
@@ -247,14 +250,18 @@ def _fraction(value: Fraction) -> str:
     return str(value) if value.denominator <= COMMON_QUERIES**2 else _number(value)
 
 
-def _numbers(sizing: Sizing, heads: Heads, chosen: Sharing, possible: Sequence[Sharing], lang: Lang) -> None:
+def _numbers(
+    sizing: Sizing, heads: Heads, chosen: Sharing, possible: Sequence[Sharing], lang: Lang, *, phone: bool
+) -> None:
     """Ratio, bytes of a token, bytes of a request, requests at once, each beside the two ends."""
     most = next(one for one in possible if one.kv_heads == heads.query_heads)
     least = next(one for one in possible if one.kv_heads == 1)
     queries = format_count(heads.query_heads)
-    beside = text.RATIO_BESIDE_ONE if chosen.kv_heads == 1 else text.RATIO_BESIDE
-    if chosen.kv_heads == AS_MADE:
-        beside = text.RATIO_BESIDE_MIXED
+    if chosen.ratio == Fraction(chosen.kv_heads, heads.query_heads):
+        words = text.RATIO_BESIDE_ONE if chosen.kv_heads == 1 else text.RATIO_BESIDE
+        beside = words(lang, heads=format_count(chosen.kv_heads), queries=queries)
+    else:
+        beside = text.RATIO_BESIDE_MIXED(lang, decimal=f"{float(chosen.ratio):.2g}")
     tokens = sizing.tokens
 
     def request(of: Sharing) -> str:
@@ -272,28 +279,28 @@ def _numbers(sizing: Sizing, heads: Heads, chosen: Sharing, possible: Sequence[S
         per_token = text.PER_TOKEN_LIMITED(lang, after=format_bytes(chosen.content.growing_bytes_per_token))
     at_once = text.AT_ONCE_BESIDE(lang, mha=fit(most), mqa=fit(least), **where)
     facts = [
-        (
-            text.RATIO(lang),
-            ratio_words(chosen.ratio),
-            beside(lang, heads=format_count(chosen.kv_heads), queries=queries),
-        ),
+        (text.RATIO(lang), str(chosen.ratio), beside),
         (text.PER_TOKEN(lang), token(chosen), per_token),
         (
-            text.PER_REQUEST(lang, tokens=tokens_words(tokens, lang)),
+            text.PER_REQUEST(lang),
             request(chosen),
-            text.PER_REQUEST_BESIDE(lang, mha=request(most), mqa=request(least)),
+            text.PER_REQUEST_BESIDE(lang, tokens=tokens_words(tokens, lang), mha=request(most), mqa=request(least)),
         ),
         (text.AT_ONCE(lang), fit(chosen), text.AT_ONCE_UNKNOWN(lang) if chosen.at_once is None else at_once),
     ]
-    for pair in (facts[:2], facts[2:]):
-        for place, (name, value, more) in zip(st.columns(2), pair, strict=True):
-            with place, st.container(border=True, gap="xxsmall", height="stretch"):
-                st.metric(name, value)
-                st.caption(show.plain(more))
+    for pair in (facts[:2], facts[2:]):  # two a row, on a phone as well, where columns would stand below each other
+        with st.container(horizontal=True, gap="small"):
+            for name, value, more in pair:
+                with st.container(border=True, gap="xxsmall", height="stretch", width=_CARD if phone else "stretch"):
+                    st.metric(name, value)
+                    st.caption(show.plain(more))
     if chosen.sizing is not None:
-        formulas = [line.formula for line in explain.lines(chosen.sizing) if line.tokens is not None]
         working = explain.workings(chosen.sizing)
-        said = [text.WORKING(lang, formula=formula) for formula in formulas]
+        said = [
+            text.WORKING(lang, what=line.what(lang), formula=line.formula)
+            for line in explain.lines(chosen.sizing)
+            if line.tokens is not None
+        ]
         if working and chosen.at_once:
             said.append(text.WORKING_AT_ONCE(lang, formula=working.at_once, count=format_count(chosen.at_once)))
         st.caption("  \n".join(show.plain(line) for line in said))
@@ -395,10 +402,11 @@ def quality(lang: Lang) -> None:
 
 
 def _some(names: Sequence[str], lang: Lang) -> str:
-    # The shortest: quantised copies and variants have longer names.
-    named = sorted((name.rpartition("/")[2] for name in names), key=lambda name: (len(name), name))
+    # The shortest: variants have longer names; and the same weights in another type are the same model.
+    plain = {re.sub(r"-(BF16|FP8|NVFP4)$", "", name.rpartition("/")[2]) for name in names}
+    named = sorted(plain, key=lambda name: (len(name), name))
     few = text.SEPARATOR(lang).join(named[:_MOST_NAMED])
-    more = len(names) - _MOST_NAMED
+    more = len(named) - _MOST_NAMED
     return few if more <= 0 else text.FLOOR_MORE(lang, models=few, more=format_count(more))
 
 

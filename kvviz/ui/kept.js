@@ -87,11 +87,8 @@ class Lane {
       }
     }
     for (const { colour, fixed } of data.tracks) if (fixed) this.box(pen, colour, fixed, ink);
-    if (step > 0) { // the newest token
-      pen.strokeStyle = ink;
-      pen.lineWidth = 1.5;
-      pen.strokeRect(gutter + (step - 1) * cell - 0.5, 1.5, cell - gap + 1, LANE - 3);
-    }
+    pen.fillStyle = ink; // up to here tokens have arrived
+    pen.fillRect(gutter + step * cell - 1, 0, 1.5, LANE);
   }
 
   // What is kept whole, whatever the length.
