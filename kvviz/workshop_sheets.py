@@ -14,33 +14,36 @@ from kvviz.workshop import ALL_MINUTES, BLOCK_SQUARES, SIDES, Question, Side, Sq
 _COLUMNS: Final = 16
 _SQUARE: Final = 20
 _STYLE: Final = """
-@page { size: A4; margin: 14mm 15mm; }
+@page { size: A4; margin: 12mm 15mm; }
 * { box-sizing: border-box; }
-body { color: #000; background: #fff; font: 10.5pt/1.5 "Hiragino Sans", "Noto Sans CJK JP", "Noto Sans JP", "Yu Gothic",
+body { color: #000; background: #fff; font: 10pt/1.4 "Hiragino Sans", "Noto Sans CJK JP", "Noto Sans JP", "Yu Gothic",
   Meiryo, "Source Sans 3", "Segoe UI", Arial, sans-serif; max-width: 180mm; margin: 0 auto; padding: 4mm 0; }
 @media print { body { max-width: none; padding: 0; } }
 h1 { font-size: 16pt; line-height: 1.25; margin: 0 0 3mm; }
 h2 { font-size: 12pt; margin: 0 0 1mm; border-bottom: 0.4mm solid #000; display: flex; justify-content: space-between; }
 h2 small { font-weight: normal; font-size: 9.5pt; }
-section { break-inside: avoid; margin: 0 0 5mm; }
+section { break-inside: avoid; margin: 0 0 4mm; }
 p { margin: 0 0 1.5mm; }
 .name { display: flex; gap: 8mm; margin: 0 0 5mm; }
-.name span, .write span { flex: 1; border-bottom: 0.2mm solid #000; display: flex; align-items: end; }
-.write { display: flex; gap: 8mm; margin: 0 0 2.5mm 5mm; height: 7.5mm; }
-.choose { margin: 0 0 1.5mm 5mm; }
-.choose span { display: inline-block; margin-right: 6mm; }
+.name span { flex: 1; border-bottom: 0.2mm solid #000; }
+.question { display: flex; justify-content: space-between; align-items: end; gap: 5mm; margin: 0 0 1.5mm; }
+.write { display: flex; flex: none; gap: 3mm; }
+.write span { width: 34mm; height: 7mm; border-bottom: 0.2mm solid #000; display: flex; align-items: end;
+  font-size: 9pt; }
+.choose { flex: none; }
+.choose span { margin-left: 5mm; white-space: nowrap; }
 .choose i { display: inline-block; width: 3.6mm; height: 3.6mm; border: 0.3mm solid #000; vertical-align: -0.4mm;
   margin-right: 1.5mm; }
 .formula { margin: 0 0 2mm 5mm; }
 .formula b { display: inline-block; width: 19mm; border-bottom: 0.2mm solid #000; }
-.answer { margin: 0 0 1.5mm 5mm; }
-.answer strong { border: 0.3mm solid #000; padding: 0 1.5mm; }
+.answer { flex: none; border: 0.3mm solid #000; padding: 0 1.5mm; font-weight: bold; }
 .working { margin: 0 0 1.5mm 5mm; font-size: 9.5pt; }
 table { border-collapse: collapse; margin: 1mm 0 2.5mm 5mm; font-size: 9.5pt; }
 th, td { border: 0.2mm solid #000; padding: 0.4mm 2.5mm; text-align: left; vertical-align: top; }
-figure { margin: 0 0 2.5mm 5mm; }
+.grids { display: flex; gap: 6mm; margin: 0 0 2.5mm; }
+figure { flex: 1; margin: 0; }
 figcaption { font-size: 9.5pt; }
-svg { display: block; width: 100%; max-width: 150mm; }
+svg { display: block; width: 100%; }
 footer { font-size: 8.5pt; border-top: 0.2mm solid #000; padding-top: 1mm; }
 """
 
@@ -73,12 +76,13 @@ def _step(step: Step, lang: Lang, *, answers: bool) -> str:
     if not answers:
         parts.append(f"<p>{_in(step.do, lang)}</p>")
     if step.given and not answers:
-        parts.append(_table(step.given, lang))
+        parts.append(_table_across(step.given, lang))
     if step.key == "formula" and not answers:
         blanks = " × ".join(["2", *["<b>&nbsp;</b>"] * 4])
         parts.append(f'<p class="formula">{blanks} = <b>&nbsp;</b> B</p>')
     if step.key == "blocks":
-        parts += [_grid(side, lang, filled=answers) for side in SIDES]
+        grids = "".join(_grid(side, lang, filled=answers) for side in SIDES)
+        parts.append(f'<div class="grids">{grids}</div>')
         if answers:
             parts.append(f'<p class="working">{escape(text.SHEET_LEGEND(lang))}</p>')
     several = len(step.questions) > 1
@@ -86,8 +90,10 @@ def _step(step: Step, lang: Lang, *, answers: bool) -> str:
         ask = _in(question.ask, lang)
         if several:
             ask = text.ONE_OF_SEVERAL(lang, number=number, question=ask)
-        parts.append(f"<p>{ask}</p>")
-        parts.append(_answered(question, lang) if answers else _blank(question, lang))
+        beside = f'<span class="answer">{_in(question.said, lang)}</span>' if answers else _blank(question, lang)
+        parts.append(f'<div class="question"><span>{ask}</span>{beside}</div>')
+        if answers and question.why:
+            parts.append(f'<p class="working">{_in(question.why, lang)}</p>')
     if answers:
         parts += [f'<p class="working">{_in(line, lang)}</p>' for line in step.working]
         if step.results:
@@ -100,20 +106,25 @@ def _step(step: Step, lang: Lang, *, answers: bool) -> str:
 def _blank(question: Question, lang: Lang) -> str:
     if question.options:
         boxes = "".join(f"<span><i></i>{_in(one.label, lang)}</span>" for one in question.options)
-        return f'<p class="choose">{boxes}</p>'
+        return f'<span class="choose">{boxes}</span>'
     lines = "".join(f"<span>{escape(name(lang))}:</span>" for name in (text.SHEET_GUESS, text.SHEET_ANSWER))
-    return f'<div class="write">{lines}</div>'
-
-
-def _answered(question: Question, lang: Lang) -> str:
-    why = f" {_in(question.why, lang)}" if question.why else ""
-    return f'<p class="answer"><strong>{_in(question.said, lang)}</strong>{why}</p>'
+    return f'<span class="write">{lines}</span>'
 
 
 def _table(of: Table, lang: Lang) -> str:
     heads = "".join(f"<th>{_in(name, lang)}</th>" for name in of.heads)
     rows = "".join("<tr>" + "".join(f"<td>{_in(cell, lang)}</td>" for cell in row) + "</tr>" for row in of.rows)
     return f"<table><tr>{heads}</tr>{rows}</table>"
+
+
+def _table_across(of: Table, lang: Lang) -> str:
+    """The same with a line for each heading, which saves paper."""
+    columns = zip(*of.rows, strict=True)
+    lines = (
+        f"<tr><th>{_in(name, lang)}</th>" + "".join(f"<td>{_in(cell, lang)}</td>" for cell in column) + "</tr>"
+        for name, column in zip(of.heads, columns, strict=True)
+    )
+    return f"<table>{''.join(lines)}</table>"
 
 
 def _grid(side: Side, lang: Lang, *, filled: bool) -> str:
@@ -127,7 +138,6 @@ def _grid(side: Side, lang: Lang, *, filled: bool) -> str:
 
 def grid_svg(side: Side, paper: tuple[Square, ...], title: str, lang: Lang) -> str:
     """Squares row by row, black on white; a block of the paged side has a thick border."""
-    block = _block(side)
     rows = -(-len(paper) // _COLUMNS)
     drawn = []
     for place, square in enumerate(paper):
@@ -137,21 +147,17 @@ def grid_svg(side: Side, paper: tuple[Square, ...], title: str, lang: Lang) -> s
         if square.request is not None:
             middle = f'x="{x + _SQUARE / 2:g}" y="{y + _SQUARE * 0.7:g}"'
             drawn.append(f'<text {middle} text-anchor="middle" font-size="12">{square.request}</text>')
-    for first in range(0, len(paper), block):
-        x, y = first % _COLUMNS * _SQUARE, first // _COLUMNS * _SQUARE
-        drawn.append(
-            f'<rect x="{x}" y="{y}" width="{block * _SQUARE}" height="{_SQUARE}" fill="none" stroke="#000000"'
-            ' stroke-width="2.4"/>'
-        )
+    thick = 'fill="none" stroke="#000000" stroke-width="2.4"'
+    if side == "paged":
+        for first in range(0, len(paper), BLOCK_SQUARES):
+            x, y = first % _COLUMNS * _SQUARE, first // _COLUMNS * _SQUARE
+            drawn.append(f'<rect x="{x}" y="{y}" width="{BLOCK_SQUARES * _SQUARE}" height="{_SQUARE}" {thick}/>')
+    else:
+        drawn.append(f'<rect x="0" y="0" width="{_COLUMNS * _SQUARE}" height="{rows * _SQUARE}" {thick}/>')
     label = escape(_spoken(paper, title, lang), quote=True)
     box = f"-2 -2 {_COLUMNS * _SQUARE + 4} {rows * _SQUARE + 4}"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" viewBox="{box}">'
     return f"{head}{''.join(drawn)}</svg>"
-
-
-def _block(side: Side) -> int:
-    """Squares inside one thick border: a block, or of contiguous memory a whole row."""
-    return BLOCK_SQUARES if side == "paged" else _COLUMNS
 
 
 def _spoken(paper: tuple[Square, ...], title: str, lang: Lang) -> str:

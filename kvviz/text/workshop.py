@@ -100,12 +100,12 @@ TIMES = Text("{times} times", "{times} 倍")
 # One mapping for each part of a step; the values of a step are filled into all of its parts.
 
 TITLES: Final[Mapping[str, Text]] = {
-    "hook": Text("One page of text", "1 ページの文章"),
+    "hook": Text("What one page of text takes", "文章 1 ページのメモリ"),
     "why": Text("Why a cache?", "なぜキャッシュを使うのか"),
     "speed": Text("{fewer} times, or {times} times?", "{fewer} 倍か、{times} 倍か"),
     "formula": Text("The formula on paper", "紙の上の公式"),
     "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッドの共有: {mha}、{made}、{mqa}"),
-    "blocks": Text("{requests} requests on squared paper", "方眼紙に {requests} 件のリクエスト"),
+    "blocks": Text("On squared paper: {requests} requests", "方眼紙に {requests} 件のリクエスト"),
     "prefix": Text("Date first, date last", "日付は先頭か、末尾か"),
     "live": Text("Does the formula hold?", "公式は本当に合うのか"),
     "fix": Text("Find the cheapest fix", "いちばん安い対策を探す"),
