@@ -161,6 +161,12 @@ def strip_svg(
     )
 
 
+def layer_strip_alt(sizing: Sizing, lang: Lang) -> str:
+    """The strip in words, for screen readers."""
+    drawn = cells(sizing.architecture.layers, sizing.kv_dtype, sizing.tokens, lang)
+    return _alt(drawn, sizing.tokens, lang)
+
+
 def layer_counts(sizing: Sizing, lang: Lang) -> str:
     """The strip in a line: ``32 layers: 26 window, 6 full``."""
     found = Counter(text.SHORT_KINDS[letter(layer)] for layer in sizing.architecture.layers)

@@ -84,7 +84,10 @@ def seven(answered: Answer, lang: Lang) -> None:
         show.lines((answered.errors["model"](lang),))
         _hub(lang)
     else:
-        show.origin(scenario, lang)
+        with st.container(gap="xxsmall"):
+            if answered.sizing is not None:
+                show.face(answered.sizing, lang)
+            show.origin(scenario, lang)
         if models.lacks_weights(st.session_state["model"]):
             _try_again(lang)
     pastes = st.session_state.get("pastes", 0)

@@ -12,6 +12,7 @@ from kvviz import __version__, explain, export, report
 from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
+from kvviz.charts.layers import layer_counts, layer_strip_alt, layer_strip_svg
 from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
@@ -85,6 +86,12 @@ def origin(scenario: Scenario, lang: Lang, *, whole: bool = False) -> None:
     else:
         shown = found.commit_sha if whole else found.commit_sha[: models.SHORT]
         st.caption(text.ORIGIN_HUB(lang, revision=f"`{shown}`"), help=None if whole else f"`{found.commit_sha}`")
+
+
+def face(sizing: Sizing, lang: Lang) -> None:
+    """The model's layers as a small strip, and in a line."""
+    st.image(layer_strip_svg(sizing, lang, compact=True), width="content", alt=layer_strip_alt(sizing, lang))
+    st.caption(layer_counts(sizing, lang))
 
 
 def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
