@@ -17,7 +17,7 @@ from kvviz.heads import AS_MADE, Group, Heads, Sharing, kind_of
 from kvviz.text import Lang
 from kvviz.text import heads as text
 
-PHONE_WIDE, DESKTOP_WIDE = 352, 720
+PHONE_WIDE, DESKTOP_WIDE = 352, 860
 """Widths it is drawn for, in pixels."""
 _QUERY, _KV = "#1F87C9", "#D55E00"
 _GAP, _PAD, _HEAD, _MOST_IN_ROW = 5, 6, 20, 32

@@ -73,14 +73,14 @@ BACK = Text("Back to the real model ({heads})", "実際のモデル（{heads}）
 
 # --- the numbers -----------------------------------------------------------------------------------------------------
 
-RATIO = Text("Cache against MHA", "MHA に対するキャッシュ")
+RATIO = Text("Cache against MHA", "MHA との比")
 RATIO_BESIDE = Text("{heads} KV heads for {queries} query heads", "クエリヘッド {queries} 個に KV ヘッド {heads} 個")
 RATIO_BESIDE_ONE = Text("1 KV head for {queries} query heads", "クエリヘッド {queries} 個に KV ヘッド 1 個")
 RATIO_BESIDE_MIXED = Text("{decimal}, by bytes over all layers", "{decimal}（全レイヤーのバイト数の比）")
 PER_TOKEN = Text("Bytes per token", "1 トークンあたり")
 PER_TOKEN_BESIDE = Text("MHA {mha}, MQA {mqa}", "MHA なら {mha}、MQA なら {mqa}")
 PER_TOKEN_LIMITED = Text("while every window has room; {after} beyond", "ウィンドウに空きがある間。超えた後は {after}")
-PER_REQUEST = Text("One request", "1 リクエストあたり")
+PER_REQUEST = Text("One request", "1 リクエスト")
 PER_REQUEST_BESIDE = Text("{tokens}; MHA {mha}, MQA {mqa}", "{tokens}。MHA なら {mha}、MQA なら {mqa}")
 AT_ONCE = Text("Requests at once", "同時に収まる数")
 AT_ONCE_BESIDE = Text("on {gpus} × {gpu}; MHA {mha}, MQA {mqa}", "{gpu} {gpus} 基。MHA なら {mha}、MQA なら {mqa}")

@@ -165,13 +165,14 @@ def heads_tab(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
     chosen = _chosen(sizing, heads, possible)
     st.session_state["heads_what_if"] = not chosen.real
     st.markdown(f"### {show.plain(_headline(sizing, heads, chosen, lang))}")
-    left, right = (st.container(), st.container()) if phone else st.columns([3, 2], gap="large")
-    with left:
-        _slider(heads, possible, chosen, lang)
-        drawing = heads_svg(heads, chosen, lang, across=PHONE_WIDE if phone else DESKTOP_WIDE)
-        moving(drawing, key="heads_drawing")
-    with right:
+    _slider(heads, possible, chosen, lang)
+    # Whoever moves it sees the dots move; where there is room, the numbers stay where they are as well.
+    above, below = st.container(), st.container()
+    with above if phone else below:
+        moving(heads_svg(heads, chosen, lang, across=PHONE_WIDE if phone else DESKTOP_WIDE), key="heads_drawing")
+    with below if phone else above:
         _numbers(sizing, heads, chosen, possible, lang, phone=phone)
+    _working(chosen, lang)
     _beside(sizing, heads, chosen, lang)
     show.table(partial(sharing_rows, heads, possible, sizing.tokens, lang), key="heads", lang=lang)
     _pair(sizing, lang)
@@ -288,12 +289,16 @@ def _numbers(
         ),
         (text.AT_ONCE(lang), fit(chosen), text.AT_ONCE_UNKNOWN(lang) if chosen.at_once is None else at_once),
     ]
-    for pair in (facts[:2], facts[2:]):  # two a row, on a phone as well, where columns would stand below each other
+    for row in (facts[:2], facts[2:]) if phone else (facts,):
         with st.container(horizontal=True, gap="small"):
-            for name, value, more in pair:
+            for name, value, more in row:
                 with st.container(border=True, gap="xxsmall", height="stretch", width=_CARD if phone else "stretch"):
                     st.metric(name, value)
                     st.caption(show.plain(more))
+
+
+def _working(chosen: Sharing, lang: Lang) -> None:
+    """The formulas with their numbers."""
     if chosen.sizing is not None:
         working = explain.workings(chosen.sizing)
         said = [
