@@ -8,7 +8,7 @@ from math import ceil
 from typing import Final, assert_never
 
 from kvviz.budgets import Budget
-from kvviz.core.architecture import Fact
+from kvviz.core.architecture import Architecture, Fact
 from kvviz.core.cache import (
     STATE_VALUE_BYTES,
     ChunkedAttention,
@@ -65,6 +65,13 @@ def lines(sizing: Sizing) -> tuple[Line, ...]:
         what, formula, tokens = _working(cache, counts[cache], sizing.tokens, sizing.kv_dtype)
         made.append(Line(what=what, formula=formula, tokens=tokens, total_bytes=whole_bytes))
     return tuple(made)
+
+
+def each_token(architecture: Architecture, dtype: KvDtype) -> tuple[tuple[Message, str], ...]:
+    """What each kind of layer keeps of a token, or at all, with its formula."""
+    counts = Counter(cache for layer in architecture.layers for cache in layer)
+    found = (_working(cache, layers, 1, dtype) for cache, layers in counts.most_common())
+    return tuple((what, formula) for what, formula, _ in found)
 
 
 def three_numbers(sizing: Sizing) -> tuple[tuple[Text, int, Message], ...]:

@@ -53,6 +53,7 @@ if scenarios.open:
         if opened is not None:
             page.open_on_sizing(opened)
             st.switch_page(Path(__file__).with_name("sizing.py"))
+        page.faces(compared, lang)
         page.table(compared, lang)
         if any(one.sizing for one in compared):
             st.markdown(f"**{text.CHART(lang)}**")

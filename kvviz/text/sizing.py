@@ -251,7 +251,6 @@ FACT_LACKING_HELP = Text(
     "The counted need of one GPU minus what its pool can hold.",
     "GPU 1 基で計上される必要量から、プールで使える量を引いた値です。",
 )
-WORKING = Text("Working", "計算")
 FACT_POOL = Text("pool {bytes}", "プール {bytes}")
 
 # Sections

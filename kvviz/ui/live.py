@@ -7,6 +7,7 @@ from typing import Final
 
 import streamlit as st
 
+from kvviz import workings
 from kvviz.charts import live as charts
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.units import format_bytes, format_count
@@ -280,14 +281,14 @@ def _figures(of: Shown, lang: Lang) -> None:
     predicted = None if last is None or last.predicted_bytes is None else last.predicted_bytes
     residual = None if last is None else last.residual_bytes
     figures = (
-        (text.PREDICTED(lang), _bytes(predicted, lang), None),
-        (text.MEASURED(lang), _bytes(last.measured_bytes if last else None, lang), None),
-        (text.RESIDUAL(lang), _bytes(residual, lang), None),
-        (text.SPEED(lang), text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}", text.SPEED_HELP(lang)),
+        (text.PREDICTED, _bytes(predicted, lang)),
+        (text.MEASURED, _bytes(last.measured_bytes if last else None, lang)),
+        (text.RESIDUAL, _bytes(residual, lang)),
+        (text.SPEED, text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}"),
     )
     with st.container(horizontal=True):
-        for label, value, explained in figures:
-            st.metric(label, value, help=explained, border=True)
+        for (label, value), made in zip(figures, workings.of_run(started, samples, lang), strict=True):
+            show.fact(label(lang), value, "", made, f"live_{label.en}", lang)
     if started.cache != "none":  # of nothing there is nothing to draw
         figure = charts.cache_figure(started, samples, lang)
         rows = partial(charts.cache_rows, samples, lang)

@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from kvviz import catalogue
+from kvviz import catalogue, workings
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
@@ -179,6 +179,8 @@ def answer(checked: Check, lang: Lang) -> None:
         st.caption(show.plain(basis))
     if rows := report.rows(checked, lang, narrow=browser.is_phone()):
         st.table(rows, border="horizontal")
+        if made := workings.of_check(checked, lang):
+            show.working(made, key="log", lang=lang)
     if rows := report.said(checked, lang):
         with st.expander(text.SAID(lang), key="log_said", expanded=not checked.figures):
             st.table(rows, border="horizontal")

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kvviz import __version__, explain, export, report
+from kvviz import __version__, explain, export, report, workings
 from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
@@ -33,10 +33,12 @@ from kvviz.text import explain as why
 from kvviz.text import report as reported
 from kvviz.text import sizing as text
 from kvviz.text import splits as splits_text
+from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, state
 from kvviz.ui.answer import Answer
 from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
+from kvviz.workings import Working
 
 MOST_DETAILS = 12
 MOST_SPLITS = 8
@@ -108,49 +110,56 @@ def verdict(sizing: Sizing, lang: Lang) -> None:
 
 def facts(sizing: Sizing, lang: Lang) -> None:
     """At once, per request, spare or short: three numbers in a row, each of which opens its working."""
-    how = explain.workings(sizing)
     with st.container(horizontal=True):
         if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
-            counted = format_count(sizing.max_sequences_counted)
             held = text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held))
-            _fact(
-                text.FACT_AT_ONCE(lang),
-                counted,
-                held,
-                f"{how.at_once} = {counted}" if how else None,
-                text.FACT_AT_ONCE_HELP(lang),
-                lang,
-            )
+            made = workings.at_once(sizing, lang)
+            fact(text.FACT_AT_ONCE(lang), format_count(sizing.max_sequences_counted), held, made, "at_once", lang)
         split = sizing.plan is not None and sizing.plan.gpus > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
-        per_request = format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes)
-        _fact(
+        fact(
             (text.FACT_REQUEST_GPU if split else text.FACT_REQUEST)(lang),
-            per_request,
+            format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes),
             content(lang, bytes=format_bytes(sizing.content_bytes)),
-            f"{how.per_request} = {per_request}" if how else None,
-            text.FACT_REQUEST_HELP(lang),
+            workings.per_request(sizing, lang),
+            "per_request",
             lang,
         )
         if sizing.budget is not None and sizing.lacking_bytes is not None:
-            _fact(
+            fact(
                 (text.FACT_SHORT if sizing.lacking_bytes > 0 else text.FACT_SPARE)(lang),
                 format_bytes(abs(sizing.lacking_bytes)),
                 text.FACT_POOL(lang, bytes=format_bytes(sizing.budget.pool_bytes)),
-                f"{how.lacking} = {format_bytes(sizing.lacking_bytes)}" if how else None,
-                text.FACT_LACKING_HELP(lang),
+                workings.lacking(sizing, lang),
+                "lacking",
                 lang,
             )
 
 
-def _fact(label: str, value: str, beside: str, working: str | None, explained: str, lang: Lang) -> None:
+def fact(label: str, value: str, beside: str, made: Working, key: str, lang: Lang) -> None:
+    """A number in large type, with what stands beside it and its working behind a press."""
     with st.container(border=True, gap="xxsmall", height="stretch"):
         st.metric(label, value)
-        st.caption(beside)  # which wraps; a metric cuts what stands beside its value
-        with st.popover(text.WORKING(lang), icon=":material/function:", type="tertiary", key=f"working_{label}"):
-            st.caption(explained)
-            if working:
-                st.markdown(plain(working))
+        if beside:
+            st.caption(beside)  # which wraps; a metric cuts what stands beside its value
+        working(made, key=key, lang=lang)
+
+
+def working(made: Working, *, key: str, lang: Lang, label: str | None = None) -> None:
+    """How a number comes about: the formula filled in, the fields and settings it takes, the source."""
+    name = label or said_of_workings.OPEN(lang)
+    with st.popover(name, icon=":material/function:", type="tertiary", key=f"working_{key}"):
+        st.caption(made.explained)
+        if made.formulas:
+            st.markdown("  \n".join(plain(formula) for formula in made.formulas))
+        if made.given:
+            lines_of = (
+                said_of_workings.GIVEN(lang, name=plain(g.name), value=plain(g.value), where=_breaking(plain(g.where)))
+                for g in made.given
+            )
+            st.caption("\n".join(f"- {line}" for line in lines_of))
+        if made.source:
+            st.caption(said_of_workings.SOURCE(lang, source=_breaking(made.source)))
 
 
 def floor(sizing: Sizing, lang: Lang) -> None:
@@ -492,7 +501,11 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
 
 
 def _origin(fact: Fact, lang: Lang) -> str:
-    return plain(explain.origin(fact, lang)).replace(".", ".\u200b")  # where a phone may break the line
+    return _breaking(plain(explain.origin(fact, lang)))
+
+
+def _breaking(path: str) -> str:
+    return path.replace(".", ".\u200b")  # where a phone may break the line
 
 
 def _both(count: int) -> str:
