@@ -207,7 +207,8 @@ def course(lang: Lang) -> tuple[Step, ...]:
 
 
 def _hook() -> Step:
-    scenario = Scenario(model="Qwen/Qwen3-32B", gpu="", input=_PAGE_TOKENS, output=0, sequences=1)
+    # SGLang counts token by token; blocks come in step 6.
+    scenario = Scenario(model="Qwen/Qwen3-32B", gpu="", input=_PAGE_TOKENS, output=0, sequences=1, engine="sglang")
     one = sized(scenario)
     plain = _PAGE_TOKENS * _TOKEN_NUMBER_BYTES
     tokens, whole = format_count(_PAGE_TOKENS), one.content_bytes
@@ -763,33 +764,38 @@ def read_guess(question: Question, typed: str) -> Fraction | str | None:
     return value * _BYTES[unit or question.unit.upper()] if of_bytes else value
 
 
-def how_far_off(question: Question, guess: Fraction | str | None) -> tuple[Off, Message]:
-    """How far a guess is off, and that in friendly words."""
-    if guess is None:
-        return "none", Message(text.NO_GUESS)
+def how_far_off(question: Question, guess: Fraction | str | None) -> tuple[Off, Message | None]:
+    """How far a guess is off, and that in friendly words; none where nobody guessed."""
     answer = question.answer
+    if guess is None:
+        return "none", None
     if guess == answer:
         return "right", Message(text.EXACT if isinstance(answer, Fraction) else text.RIGHT)
     if isinstance(answer, str) or isinstance(guess, str):
-        chosen = next((one.label for one in question.options if one.token == guess), "")
-        return "off", Message(text.NOT_RIGHT, {"guess": chosen})
-    times = max(guess, answer) / min(guess, answer) if guess else Fraction(0)
-    close = bool(guess) and times <= _CLOSE
+        return "off", Message(text.NOT_RIGHT)
+    times = max(guess, answer) / min(guess, answer) if guess else None
+    close = times is not None and times <= _CLOSE
     for trap in question.traps:
         if guess == trap.value:
             return "close" if close else "off", trap.said
-    said = {"guess": shown_guess(question, guess), "times": _times(times)}
-    if not guess:
-        return "off", Message(text.ZERO, said)
+    if times is None:
+        return "off", Message(text.ZERO)
     if close:
-        return "close", Message(text.CLOSE, said)
+        return "close", Message(text.CLOSE)
+    if question.unit == "count" and abs(guess - answer) == 1:
+        return "close", Message(text.ONE_OFF)
+    too_much = guess > answer
     if times <= _NEAR:
-        return "off", Message(text.TOO_MUCH if guess > answer else text.TOO_LITTLE, said)
-    return "off", Message(text.FAR_TOO_MUCH if guess > answer else text.FAR_TOO_LITTLE, said)
+        sentence = text.TOO_MUCH if too_much else text.TOO_LITTLE
+    else:
+        sentence = text.FAR_TOO_MUCH if too_much else text.FAR_TOO_LITTLE
+    return "off", Message(sentence, {"times": _times(times)})
 
 
-def shown_guess(question: Question, guess: Fraction) -> str:
-    """A number as it was meant."""
+def shown_guess(question: Question, guess: Fraction | str) -> Text | Message | str:
+    """A guess as it was meant."""
+    if isinstance(guess, str):
+        return next((one.label for one in question.options if one.token == guess), guess)
     if question.unit and question.unit.upper() in _BYTES:
         return format_bytes(guess)
     return format_count(int(guess)) if guess.denominator == 1 else f"{float(guess):g}"

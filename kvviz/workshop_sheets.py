@@ -38,7 +38,7 @@ p { margin: 0 0 1.5mm; }
 .formula b { display: inline-block; width: 19mm; border-bottom: 0.2mm solid #000; }
 .answer { flex: none; border: 0.3mm solid #000; padding: 0 1.5mm; font-weight: bold; }
 .working { margin: 0 0 1.5mm 5mm; font-size: 9.5pt; }
-table { border-collapse: collapse; margin: 1mm 0 2.5mm 5mm; font-size: 9.5pt; }
+table { border-collapse: collapse; margin: 1mm 0 2.5mm; font-size: 9.5pt; }
 th, td { border: 0.2mm solid #000; padding: 0.4mm 2.5mm; text-align: left; vertical-align: top; }
 .grids { display: flex; gap: 6mm; margin: 0 0 2.5mm; }
 figure { flex: 1; margin: 0; }

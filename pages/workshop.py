@@ -17,15 +17,15 @@ page.head(step, lang)
 if phone:
     page.work(step, lang)
     page.answers(step, lang)
-    page.turn(step, lang)
-    page.open_here(step, lang)
+    page.turn(step, lang, phone=phone)
+    page.open_here(step, lang, phone=phone)
 else:
     left, right = st.columns([3, 1], gap="large")
     with left:
         page.work(step, lang)
         page.answers(step, lang)
-        page.turn(step, lang)
+        page.turn(step, lang, phone=phone)
     with right:
-        page.open_here(step, lang)
+        page.open_here(step, lang, phone=phone)
 page.notes(step, lang)
 page.sheets(lang)

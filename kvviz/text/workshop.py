@@ -73,27 +73,20 @@ FALSE = Text("false", "誤り")
 
 # --- how far off -----------------------------------------------------------------------------------------------------
 
-NO_GUESS = Text("No guess this time.", "今回は予想なしです。")
+GUESSED = Text("your guess: {guess}", "予想: {guess}")
+NO_GUESS = Text("no guess", "予想なし")
 EXACT = Text("Exactly right!", "ぴったりです。")
-CLOSE = Text("Very close: you said {guess}.", "とても近い予想です（{guess}）。")
-TOO_MUCH = Text(
-    "You said {guess}: {times} times too much, a good guess.", "予想は {guess} で、{times} 倍です。よい見当です。"
-)
-TOO_LITTLE = Text(
-    "You said {guess}: it is {times} times that, a good guess.",
-    "予想は {guess} で、答えはその {times} 倍です。よい見当です。",
-)
-FAR_TOO_MUCH = Text(
-    "You said {guess}: {times} times too much. Most people are that far off.",
-    "予想は {guess} で、{times} 倍です。ここは多くの人が外します。",
-)
+CLOSE = Text("Very close.", "とても近い予想です。")
+ONE_OFF = Text("Only one off.", "惜しい、1 つ違いです。")
+TOO_MUCH = Text("Only {times} times too much: a good guess.", "答えの {times} 倍です。よい見当です。")
+TOO_LITTLE = Text("The answer is only {times} times that: a good guess.", "答えは予想の {times} 倍です。よい見当です。")
+FAR_TOO_MUCH = Text("{times} times too much. Now it will stay in mind.", "答えの {times} 倍です。これで忘れません。")
 FAR_TOO_LITTLE = Text(
-    "You said {guess}: it is {times} times that. Most people are that far off.",
-    "予想は {guess} で、答えはその {times} 倍です。ここは多くの人が外します。",
+    "The answer is {times} times that. Now it will stay in mind.", "答えは予想の {times} 倍です。これで忘れません。"
 )
-ZERO = Text("You said {guess}: it is not nothing.", "予想は {guess} でしたが、0 ではありません。")
+ZERO = Text("It is not nothing.", "0 ではありません。")
 RIGHT = Text("Right!", "正解です。")
-NOT_RIGHT = Text("You said: {guess}.", "予想は「{guess}」でした。")
+NOT_RIGHT = Text("Not quite.", "残念、違います。")
 TIMES = Text("{times} times", "{times} 倍")
 
 # --- the steps -------------------------------------------------------------------------------------------------------
@@ -114,8 +107,8 @@ TITLES: Final[Mapping[str, Text]] = {
 
 DO: Final[Mapping[str, Text]] = {
     "hook": Text(
-        "Scan the QR code, so that this page is on your phone. Then guess. Nobody can know this yet.",
-        "QR コードを読み取り、このページをスマートフォンで開きます。それから予想します。まだ知らなくて大丈夫です。",
+        "Scan the QR code to open the workshop on your phone. Then guess. Nobody can know this yet.",
+        "QR コードを読み取り、スマートフォンでワークショップを開きます。それから予想します。まだ知らなくて大丈夫です。",
     ),
     "why": Text(
         "{tokens} people line up, one for each token, and one more at every step. Without notes, the whole row works"

@@ -25,6 +25,7 @@ from kvviz.workshop import (
     how_far_off,
     judge,
     read_guess,
+    shown_guess,
 )
 from kvviz.workshop_sheets import answer_key, worksheet
 
@@ -127,20 +128,23 @@ def head(step: Step, lang: Lang) -> None:
 
 
 def work(step: Step, lang: Lang) -> None:
-    """What to do, and the questions."""
+    """What to do, and the questions; each with its answer under it, when they are asked for."""
     st.markdown(step.do(lang))
     if step.given:
         _table(step.given, lang, narrow=True)
-    many = len(step.questions) > 1
+    several = len(step.questions) > 1
     for number, question in enumerate(step.questions, 1):
         label = show.plain(_in(question.ask, lang))
-        label = text.ONE_OF_SEVERAL(lang, number=number, question=label) if many else label
+        label = text.ONE_OF_SEVERAL(lang, number=number, question=label) if several else label
         with st.container(gap="xsmall"):
             st.markdown(f"**{label}**")
-            _asked(question, label, lang, off=_seen(step))
+            if _seen(step):
+                _answer(question, lang)
+            else:
+                _asked(question, label, lang)
 
 
-def _asked(question: Question, label: str, lang: Lang, *, off: bool) -> None:
+def _asked(question: Question, label: str, lang: Lang) -> None:
     key = _box(question)
     if question.options:
         names = {one.token: one.label for one in question.options}
@@ -152,7 +156,6 @@ def _asked(question: Question, label: str, lang: Lang, *, off: bool) -> None:
             format_func=lambda token: names[token](lang),
             horizontal=True,
             label_visibility="collapsed",
-            disabled=off,
             persist_state="session",
         )
         return
@@ -162,19 +165,34 @@ def _asked(question: Question, label: str, lang: Lang, *, off: bool) -> None:
         key=key,
         placeholder=text.YOUR_GUESS(lang) if unit is None else text.GUESS_IN(lang, unit=unit),
         label_visibility="collapsed",
-        disabled=off,
         width=320,
-        max_chars=40,
         persist_state="session",
     )
     typed = str(st.session_state.get(key) or "")
     if typed.strip() and _guess(question) is None:
         example = "100" if unit is None else f"100 {unit}"
-        st.caption(f":orange[:material/warning:] {show.plain(text.NOT_A_NUMBER(lang, shown=typed, example=example))}")
+        sentence = text.NOT_A_NUMBER(lang, shown=shown(typed), example=example)
+        st.caption(f":orange[:material/warning:] {show.plain(sentence)}")
+
+
+def _answer(question: Question, lang: Lang) -> None:
+    guess = _guess(question)
+    off, said = how_far_off(question, guess)
+    guessed = text.NO_GUESS(lang)
+    if guess is not None:
+        guessed = text.GUESSED(lang, guess=_in(shown_guess(question, guess), lang))
+    lines = [f"{_MARKS[off]} **{show.plain(_in(question.said, lang))}** · {show.plain(guessed)}"]
+    more = " ".join(show.plain(sentence(lang)) for sentence in (said, question.why) if sentence)
+    if question.proof:
+        more += f" [:material/open_in_new:\u00a0{text.PROOF(lang)}]({_address(question.proof)})"
+    st.markdown("  \n".join(filter(None, (*lines, more))))
 
 
 def answers(step: Step, lang: Lang) -> None:
-    """The answers, when they are asked for: how far off the guesses were, the working, what to take home, links."""
+    """The button for the answers; then the working, what to take home, and where the app shows it."""
+    if step.key == "fix":
+        _links(step, lang)
+        _sent_back(lang)
     if not _seen(step):
         if step.key in st.session_state["workshop_warned"]:
             st.info(text.GUESS_FIRST(lang), icon=":material/psychology:")
@@ -182,41 +200,32 @@ def answers(step: Step, lang: Lang) -> None:
         st.button(label, key="workshop_reveal", type="primary", icon=icon, on_click=_reveal, args=(step,))
         return
     with st.container(border=True):
-        for number, question in enumerate(step.questions, 1):
-            _answer(question, number if len(step.questions) > 1 else None, lang)
         if step.working:
-            st.caption(f":material/function: {text.WORKING(lang)}")
-            st.code("\n".join(_in(line, lang) for line in step.working), language=None, wrap_lines=True)
+            lines = "  \n".join(show.plain(_in(line, lang)) for line in step.working)
+            st.markdown(f":material/function: **{text.WORKING(lang)}**  \n{lines}")
         if step.results:
             _table(step.results, lang)
         st.markdown(f":material/lightbulb: {show.plain(step.so(lang))}")
-    if step.links:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            for link in step.links:
-                st.link_button(link.label(lang), _address(link.scene), icon=":material/open_in_new:")
-            st.caption(text.NEW_TAB(lang), width="content")
-    if step.key == "fix":
-        _sent_back(lang)
-    label = text.HIDE(lang)
+    if step.key != "fix":
+        _links(step, lang)
     st.button(
-        label, key="workshop_hide", type="tertiary", icon=":material/visibility_off:", on_click=_hide, args=(step,)
+        text.HIDE(lang),
+        key="workshop_hide",
+        type="tertiary",
+        icon=":material/visibility_off:",
+        on_click=_hide,
+        args=(step,),
     )
     if step.number == _STEPS:
         _score(lang)
 
 
-def _answer(question: Question, number: int | None, lang: Lang) -> None:
-    off, said = how_far_off(question, _guess(question))
-    answer = f"**{show.plain(_in(question.said, lang))}**"
-    answer = answer if number is None else text.ONE_OF_SEVERAL(lang, number=number, question=answer)
-    line = f"{_MARKS[off]} {answer} · {show.plain(said(lang))}"
-    if question.why:
-        line += f"  \n{show.plain(question.why(lang))}"
-    if question.proof:
-        line += f" [{text.PROOF(lang)} :material/open_in_new:]({_address(question.proof)})"
-    if number is None:
-        line = f"#### {answer}\n{_MARKS[off]} {show.plain(said(lang))}"
-    st.markdown(line)
+def _links(step: Step, lang: Lang) -> None:
+    if step.links:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for link in step.links:
+                st.link_button(link.label(lang), _address(link.scene), icon=":material/open_in_new:")
+            st.caption(text.NEW_TAB(lang), width="content")
 
 
 def _sent_back(lang: Lang) -> None:
@@ -244,7 +253,7 @@ def _score(lang: Lang) -> None:
     st.caption(f":material/flag: {text.SCORE(lang, seen=len(seen), all=everything, right=right)}")
 
 
-def turn(step: Step, lang: Lang) -> None:
+def turn(step: Step, lang: Lang, *, phone: bool) -> None:
     """To the step before and after, and to any other."""
     with st.container(horizontal=True, vertical_alignment="center"):
         before, after = step.number - 1, step.number + 1
@@ -252,7 +261,7 @@ def turn(step: Step, lang: Lang) -> None:
             text.PREVIOUS(lang),
             key="workshop_previous",
             icon=":material/arrow_back:",
-            shortcut="Alt+Left",
+            shortcut=None if phone else "Alt+Left",
             disabled=before < 1,
             on_click=_go_to,
             args=(before,),
@@ -261,7 +270,7 @@ def turn(step: Step, lang: Lang) -> None:
             text.NEXT(lang),
             key="workshop_next",
             icon=":material/arrow_forward:",
-            shortcut="Alt+Right",
+            shortcut=None if phone else "Alt+Right",
             type="primary" if _seen(step) else "secondary",
             disabled=after > _STEPS,
             on_click=_go_to,
@@ -274,13 +283,14 @@ def turn(step: Step, lang: Lang) -> None:
             key="workshop_pick",
             label_visibility="collapsed",
             required=True,
+            wrap=True,
             on_change=_picked,
         )
 
 
-def open_here(step: Step, lang: Lang) -> None:
+def open_here(step: Step, lang: Lang, *, phone: bool) -> None:
     """The link to this step, and its QR code: in sight where people are to come in, else folded."""
-    first = step.number == 1
+    first = step.number == 1 and not phone
     link = f"{state.base()}?{urlencode({'step': step.number, 'lang': lang})}"
     with st.expander(text.OPEN_HERE(lang), icon=":material/qr_code:", key=f"workshop_open_{first}", expanded=first):
         try:
