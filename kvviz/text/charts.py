@@ -117,11 +117,11 @@ PART_IN_BRACKETS = Text(en="{part} ({more})", ja="{part}（{more}）")
 PART_SEPARATOR = Text(en=", ", ja="、")
 VERDICT_SPARE = Text(
     en="Cache needed for {requests} of {tokens}: {need}; {spare} stay free.",
-    ja="{tokens} のリクエスト {requests}にはキャッシュ {need} が必要で、{spare} が余ります。",
+    ja="{tokens}のリクエスト {requests}にはキャッシュ {need} が必要で、{spare} が余ります。",
 )
 VERDICT_SHORT = Text(
     en="Cache needed for {requests} of {tokens}: {need}; the pool is {pool}: {short} short.",
-    ja="{tokens} のリクエスト {requests}にはキャッシュ {need} が必要ですが、プールは {pool} で、{short} 不足します。",
+    ja="{tokens}のリクエスト {requests}にはキャッシュ {need} が必要ですが、プールは {pool} で、{short} 不足します。",
 )
 VERDICT_WEIGHTS = Text(
     en="The weights are larger than the engine's share. {short} short in all, {need} of it for the cache.",
