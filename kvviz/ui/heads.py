@@ -469,6 +469,12 @@ def layers_tab(sizing: Sizing, lang: Lang) -> None:
     show.table(partial(kept_rows, filling, lang), key="kept", lang=lang)
 
 
+@st.cache_data(show_spinner=False, max_entries=32)
+def _packed(key: object, start: int, lang: Lang, _filling: kept.Filling) -> bytes:
+    del key  # what tells one filling from another
+    return payload(_filling, start=start, lang=lang)
+
+
 def _filled(filling: kept.Filling, key: object, lang: Lang) -> tuple[bytes, int]:
     """What the player is fed with, and the step it rests at. In another language it goes on where it was."""
     before, before_lang, start = st.session_state["heads_filled"]
@@ -480,7 +486,7 @@ def _filled(filling: kept.Filling, key: object, lang: Lang) -> tuple[bytes, int]
     elif before_lang != lang:
         start = st.session_state["heads_step"]
     st.session_state["heads_filled"] = (key, lang, start)
-    packed = payload(filling, start=start, lang=lang)
+    packed = _packed(key, start, lang, filling)
     return packed, min(step_of(packed, start), len(filling.steps) - 1)
 
 
