@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
@@ -11,7 +11,6 @@ from kvviz.core.cache import (
     ChunkedAttention,
     CrossAttention,
     FullAttention,
-    LatentAttention,
     Layer,
     LayerCache,
     RecurrentState,
@@ -139,7 +138,7 @@ def example() -> Filling:
     found: dict[str, Layer] = {}
     for code, model in _LIKE.items():
         found[code] = next(layer for layer in catalogue.load(model).architecture.layers if letter(layer) == code)
-    (full,) = found["f"]
+    full = next(cache for cache in found["f"] if isinstance(cache, FullAttention))
     lanes = []
     for code, layer in found.items():
         (cache,) = layer
@@ -154,18 +153,23 @@ def example() -> Filling:
     )
 
 
-def _shortened(cache: LayerCache, full: LayerCache) -> tuple[LayerCache, int]:
+def _shortened(cache: LayerCache, full: FullAttention) -> tuple[LayerCache, int]:
     """``cache`` with the heads of ``full`` and a limit of a few tokens, and the limit it has."""
-    if not isinstance(full, FullAttention):
-        raise TypeError(full)
-    heads = {"kv_heads": full.kv_heads, "key_dim": full.key_dim, "value_dim": full.value_dim}
+    kv_heads, key_dim, value_dim = full.kv_heads, full.key_dim, full.value_dim
     match cache:
         case SlidingWindow():
-            return replace(cache, **heads, window_tokens=EXAMPLE_LIMIT), cache.window_tokens
+            window = SlidingWindow(kv_heads=kv_heads, key_dim=key_dim, value_dim=value_dim, window_tokens=EXAMPLE_LIMIT)
+            return window, cache.window_tokens
         case ChunkedAttention():
-            return replace(cache, **heads, chunk_tokens=EXAMPLE_LIMIT), cache.chunk_tokens
+            chunk = ChunkedAttention(
+                kv_heads=kv_heads, key_dim=key_dim, value_dim=value_dim, chunk_tokens=EXAMPLE_LIMIT
+            )
+            return chunk, cache.chunk_tokens
         case CrossAttention():
-            return replace(cache, **heads, encoder_tokens=EXAMPLE_LIMIT), cache.encoder_tokens
+            cross = CrossAttention(
+                kv_heads=kv_heads, key_dim=key_dim, value_dim=value_dim, encoder_tokens=EXAMPLE_LIMIT
+            )
+            return cross, cache.encoder_tokens
         case _:
             return cache, 0
 
@@ -178,8 +182,3 @@ def breaks_even_tokens(filling: Filling) -> int | None:
         return None
     token = grows[0].bytes_at(1, filling.dtype) - grows[0].bytes_at(0, filling.dtype)
     return int(-(-states[0].bytes_at(0, filling.dtype) // token)) if token else None
-
-
-def is_latent(lane: Lane) -> bool:
-    """Whether it keeps one vector for all heads."""
-    return any(isinstance(cache, LatentAttention) for cache in lane.layer)
