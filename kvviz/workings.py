@@ -157,8 +157,8 @@ def compared(sizing: Sizing, lang: Lang) -> Working:
 def _layers(sizing: Sizing, lang: Lang) -> Iterator[str]:
     for line in explain.lines(sizing):
         kept = "" if line.tokens is None else f"; × {format_count(line.tokens)}"
-        colon = "：" if lang == "ja" else ": "
-        yield f"{line.what(lang)}{colon}{line.formula}{kept} = {format_bytes(line.total_bytes)}"
+        formula = f"{line.formula}{kept} = {format_bytes(line.total_bytes)}"
+        yield text.FORMULA_OF(lang, what=line.what(lang), formula=formula)
 
 
 def _fields(architecture: Architecture, lang: Lang) -> Iterator[Given]:
@@ -207,7 +207,10 @@ def of_check(checked: Check, lang: Lang) -> Working | None:
         pass  # a type that this model cannot have: the log says so, or says nothing
     else:
         if settings.v_dtype in ("same", settings.kv_dtype) and not checked.by_log:
-            formulas = tuple(f"{what(lang)}: {formula}" for what, formula in explain.each_token(architecture, dtype))
+            formulas = tuple(
+                text.FORMULA_OF(lang, what=what(lang), formula=formula)
+                for what, formula in explain.each_token(architecture, dtype)
+            )
     sizes = (("tp", settings.tp), ("pp", settings.pp), ("dcp", settings.dcp))
     split = [
         Given(name=labels.LABELS[name](lang), value=format_count(size), where=text.FROM_LOG(lang))
