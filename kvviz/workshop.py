@@ -114,6 +114,8 @@ class Link:
 
     label: Text
     scene: Scene
+    anchor: str = ""
+    """The heading on that page; empty: its top."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +253,7 @@ def _why() -> Step:
             _number("with", text.WITH_ASK, few.cached),
         ),
         working=(f"{sums} = {few.without}", f"{ones} = {few.cached}"),
-        links=(Link(label=text.WHY_LINK, scene=Scene(page="learn", scenario=_WORKED)),),
+        links=(Link(label=text.WHY_LINK, scene=Scene(page="learn", scenario=_WORKED), anchor="why"),),
     )
 
 

@@ -33,7 +33,6 @@ NOT_A_NUMBER = Text(
     "「{shown}」は数として読めません。{example} のように入力してください。",
 )
 WORKING = Text("Working", "計算")
-TRY_IT = Text("See it in the app", "アプリで確かめる")
 NEW_TAB = Text("Opens in another tab; your guesses stay here.", "別のタブで開きます。予想はこのページに残ります。")
 TEACHER = Text("Notes for the teacher", "先生用のメモ")
 NOTES: Final[Mapping[str, Text]] = {
@@ -41,8 +40,7 @@ NOTES: Final[Mapping[str, Text]] = {
     "say": Text("Say", "伝えること"),
     "show": Text("Show", "見せるもの"),
 }
-OPEN_HERE = Text("Open at this step: link and QR code", "このステップを開くリンクと QR コード")
-OPEN_ON_PHONE = Text("Open on a phone", "スマートフォンで開く")
+OPEN_HERE = Text("Link and QR code", "リンクと QR コード")
 LINK = Text("The link opens this step in this language.", "このステップが、この言語で開きます。")
 LINK_LOCAL = Text(
     "This address works on this machine only. For phones, open the page by the address that other machines use.",
@@ -66,7 +64,6 @@ SCORE = Text(
     "You have seen {seen} of {all} answers; {right} of your guesses were right or close.",
     "{all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
 )
-KEYS = Text("Keyboard: Alt + ← and Alt + →", "キーボード: Alt + ← と Alt + →")
 
 TRUE = Text("true", "正しい")
 FALSE = Text("false", "誤り")
@@ -94,15 +91,15 @@ TIMES = Text("{times} times", "{times} 倍")
 
 TITLES: Final[Mapping[str, Text]] = {
     "hook": Text("What one page of text takes", "文章 1 ページのメモリ"),
-    "why": Text("Why a cache?", "なぜキャッシュを使うのか"),
-    "speed": Text("{fewer} times, or {times} times?", "{fewer} 倍か、{times} 倍か"),
+    "why": Text("Why a cache?", "なぜキャッシュを使う？"),
+    "speed": Text("{fewer} times, or {times} times?", "{fewer} 倍？ {times} 倍？"),
     "formula": Text("The formula on paper", "紙の上の公式"),
     "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッドの共有: {mha}、{made}、{mqa}"),
     "blocks": Text("On squared paper: {requests} requests", "方眼紙に {requests} 件のリクエスト"),
     "prefix": Text("Date first, date last", "日付は先頭か、末尾か"),
-    "live": Text("Does the formula hold?", "公式は本当に合うのか"),
+    "live": Text("Does the formula hold?", "公式は本当に合う？"),
     "fix": Text("Find the cheapest fix", "いちばん安い対策を探す"),
-    "quiz": Text("True or false?", "正しいか、誤りか"),
+    "quiz": Text("True or false?", "正しい？ 誤り？"),
 }
 
 DO: Final[Mapping[str, Text]] = {
@@ -230,7 +227,7 @@ SO: Final[Mapping[str, Text]] = {
 }
 
 WRONG: Final[Mapping[str, Text]] = {
-    "hook": Text("“About as large as the text: a few KiB.”", "「文章と同じくらいで、数 KiB」。"),
+    "hook": Text("“About as large as the text: a few KiB.”", "「文章と同じくらいで、数 KiB」"),
     "why": Text("{tokens} × {tokens} = {square}.", "{tokens} × {tokens} = {square} 回。"),
     "speed": Text("“{fewer} times”, from the count of computations.", "計算の回数から「{fewer} 倍」。"),
     "formula": Text(
@@ -239,13 +236,13 @@ WRONG: Final[Mapping[str, Text]] = {
         "隠れ層の次元 ÷ ヘッド数 = {derived} をヘッドの次元とし、結果が {too_small} 分の 1 になる。"
         "重みが FP8 なので数 1 個を 1 バイトとする。",
     ),
-    "heads": Text("“The number of KV heads is a setting.”", "「KV ヘッド数は設定で変えられる」。"),
+    "heads": Text("“The number of KV heads is a setting.”", "「KV ヘッド数は設定で変えられる」"),
     "blocks": Text(
         "“Paging makes the cache smaller.” Or giving out blocks for the output at once.",
         "「ページ方式でキャッシュが小さくなる」。出力の分のブロックまで最初に取る。",
     ),
-    "prefix": Text("“Only the date is computed again.”", "「計算し直すのは日付の分だけ」。"),
-    "live": Text("“About 10%, like any estimate.”", "「見積もりだから 10% くらいは外れる」。"),
+    "prefix": Text("“Only the date is computed again.”", "「計算し直すのは日付の分だけ」"),
+    "live": Text("“About 10%, like any estimate.”", "「見積もりだから 10% くらいは外れる」"),
     "fix": Text(
         "{decoy}, “because everything gets smaller”. Or a second GPU at once.",
         "「全部が小さくなる」と、{decoy}を選ぶ。すぐに GPU を増やす。",

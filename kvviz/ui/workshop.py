@@ -224,7 +224,7 @@ def _links(step: Step, lang: Lang) -> None:
     if step.links:
         with st.container(horizontal=True, vertical_alignment="center"):
             for link in step.links:
-                st.link_button(link.label(lang), _address(link.scene), icon=":material/open_in_new:")
+                st.link_button(link.label(lang), _address(link.scene, link.anchor), icon=":material/open_in_new:")
             st.caption(text.NEW_TAB(lang), width="content")
 
 
@@ -261,7 +261,7 @@ def turn(step: Step, lang: Lang, *, phone: bool) -> None:
             text.PREVIOUS(lang),
             key="workshop_previous",
             icon=":material/arrow_back:",
-            shortcut=None if phone else "Alt+Left",
+            shortcut=None if phone else "Alt+PageUp",
             disabled=before < 1,
             on_click=_go_to,
             args=(before,),
@@ -270,7 +270,7 @@ def turn(step: Step, lang: Lang, *, phone: bool) -> None:
             text.NEXT(lang),
             key="workshop_next",
             icon=":material/arrow_forward:",
-            shortcut=None if phone else "Alt+Right",
+            shortcut=None if phone else "Alt+PageDown",
             type="primary" if _seen(step) else "secondary",
             disabled=after > _STEPS,
             on_click=_go_to,
@@ -350,5 +350,6 @@ def _in(said: Text | Message | str, lang: Lang) -> str:
     return said if isinstance(said, str) else said(lang)
 
 
-def _address(scene: Scene) -> str:
-    return state.link_to(scene.page, scene.scenario, **scene.more)
+def _address(scene: Scene, anchor: str = "") -> str:
+    address = state.link_to(scene.page, scene.scenario, **scene.more)
+    return f"{address}#{anchor}" if anchor else address
