@@ -160,7 +160,7 @@ CHART_ALT = Text(
     "Token computations by tokens generated: at {tokens} tokens {without} without a cache, a curve that bends upwards, "
     "and {cached} with one, a straight line near zero.",
     "生成トークン数とトークンの計算回数。{tokens} トークンで、キャッシュなしは {without} 回（上に曲がる曲線）、"
-    "ありは {cached} 回（0 に近い直線）。",
+    "ありは {cached} 回（ゼロに近い直線）。",
 )
 CHART_LABEL = Text("{name}: {count}", "{name}：{count}")
 COLUMN_TOKENS = Text("Tokens", "トークン")
@@ -200,14 +200,14 @@ WHAT_COLUMN = Text("What", "内容")
 DECIMAL = Text("GB (10⁹)", "GB（10⁹）")
 BINARY = Text("GiB (2³⁰)", "GiB（2³⁰）")
 ONE_REQUEST = Text("1 request of {tokens} tokens", "{tokens} トークンのリクエスト 1 件")
-SIXTEEN_REQUESTS = Text("16 at the same time", "同時に 16 件")
+SIXTEEN_REQUESTS = Text("{sixteen} at the same time", "同時に {sixteen} 件")
 ALL_REQUESTS = Text("{requests} at the same time", "同時に {requests} 件")
 ALL_LONG = Text("{requests} of {long_tokens} tokens", "{long_tokens} トークンのリクエスト {requests} 件")
 ROUND_WEIGHTS = Text("Weights of a 30B model in FP8", "30B モデルの FP8 の重み")
 BOTH_UNITS = Text(
     "Sources mostly write decimal GB; kvviz shows GiB everywhere else, in which this example comes out round. "
     "{requests} requests take more than the weights of a 30B model in FP8.",
-    "資料の多くは 10 進の GB で書かれています。kvviz はほかの画面では GiB を使います（この例では切りのよい値です）。"
+    "資料の多くは 十進の GB で書かれています。kvviz はほかの画面では GiB を使います（この例では切りのよい値です）。"
     "{requests} 件分は、30B モデルの FP8 の重みより大きくなります。",
 )
 NO_LONGER = Text(
