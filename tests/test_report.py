@@ -34,6 +34,7 @@ from kvviz.text import charts as parts
 from kvviz.text import export as exported
 from kvviz.text import report as text
 from kvviz.verdict import verdict
+from scripts import social_image
 from tests.charts.examples import EVERY, WITH_BUDGET
 from tests.test_catalogue import SMALL
 from tests.test_export import HOSTILE, SCENARIOS, link, sized
@@ -263,7 +264,9 @@ def test_thirty_seconds_tell_of_this_answer(lang: Lang) -> None:
     assert text.LEVERS(lang) in said
     windows = Page(html(sized(Scenario(model="google/gemma-3-27b-it", gpu="")), lang)).said()
     assert text.MAY_EXCEED(lang) in windows
-    assert text.GROWS_UP_TO(lang, request="736 MiB", tokens="4,096") in windows  # 320 of 10 full layers, 416 of 52 windows
+    assert (
+        text.GROWS_UP_TO(lang, request="736 MiB", tokens="4,096") in windows
+    )  # 320 of 10 full layers, 416 of 52 windows
 
 
 # --- drawings --------------------------------------------------------------------------------------------------------
@@ -471,3 +474,17 @@ def test_a_link_cannot_end_early() -> None:
     address = link(Scenario(model="a (b)")) + "&x=)<y> z"
     (found,) = [t for t in tokens(markdown(sized(Scenario()), "en", address)) if t.type == "link_open"]
     assert parse_qs(urlsplit(str(found.attrs["href"])).query)["x"] == [")<y> z"]
+
+
+# --- the picture of the project --------------------------------------------------------------------------------------
+
+
+def test_the_readme_says_of_the_picture_what_it_shows() -> None:
+    shown = [social_image.sized(model).content_bytes for model in social_image.MODELS]
+    tokens, span = format_count(social_image.TOKENS), f"from {format_bytes(min(shown))} to {format_bytes(max(shown))}"
+    readme = (social_image.OUT.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert f"![One request of {tokens} tokens in five models, layer by layer: {span}](assets/social.png)" in readme
+    drawn_page = social_image.page()
+    assert all(format_bytes(count) in drawn_page for count in shown)
+    header = social_image.OUT.read_bytes()[:24]
+    assert [int.from_bytes(header[at : at + 4], "big") for at in (16, 20)] == [social_image.WIDE, social_image.TALL]
