@@ -595,7 +595,7 @@ def shown(page: str, query: Query, opened: Text | str, lang: Lang) -> tuple[str,
     for name, value in asked.items():
         app.query_params[name] = value
     if isinstance(opened, Text):
-        app.session_state[f"tabs_{lang}"] = opened(lang)
+        app.session_state["tabs"] = opened(lang)
     elif opened:
         app.session_state[opened] = True
     app.run()

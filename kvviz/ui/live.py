@@ -51,7 +51,6 @@ _EVERY_S: Final = 0.7
 _MOST_KEPT: Final = 5
 _RECORDED: Final = 0
 """The number of the run that ships with the app."""
-_TEXT_HEIGHT: Final = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +228,7 @@ def not_here(why: KvvizError, lang: Lang) -> None:
     st.info(show.plain(why.message(lang)), icon=":material/info:")
     if why.code == "not-installed":
         st.caption(text.ENABLE(lang))
-        st.code(ENABLE, language="shell")
+        st.code(ENABLE, language=None)
 
 
 # --- one run ---------------------------------------------------------------------------------------------------------
@@ -298,7 +297,7 @@ def _figures(of: Shown, lang: Lang) -> None:
         st.caption(text.NO_WORDS(lang))
     else:
         st.caption(text.SAID(lang))
-        with st.container(border=True, height=_TEXT_HEIGHT, key="live_text"):
+        with st.container(border=True, key="live_text"):
             st.markdown(show.plain(words).replace("\n", "  \n") if words else text.SAYS_NOTHING(lang))
     if last is not None:
         _memory(started, samples, lang)

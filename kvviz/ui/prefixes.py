@@ -349,7 +349,7 @@ def capacity(sizing: Sizing | None, lang: Lang) -> None:
     st.caption(text.CITED(lang, low=low, high=high))
     if pool is not None:
         st.caption(text.POOL_NOTE(lang, tokens=format_count(pool)))
-    st.code(f"kvviz prefix --trace {trace} --capacity-blocks {blocks}", language="bash", wrap_lines=True)
+    st.code(f"kvviz prefix --trace {trace} --capacity-blocks {blocks}", language=None, wrap_lines=True)
 
 
 def _points(trace: str, lang: Lang) -> list[tuple[int, HitRatios]]:

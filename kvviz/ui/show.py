@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from kvviz import __version__, explain, export, report, workings
 from kvviz.advice import MOST_IN_SIGHT, advice
@@ -26,7 +27,7 @@ from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.splits import Split
 from kvviz.splits import splits as ways_to_split
-from kvviz.text import Lang
+from kvviz.text import Lang, Text
 from kvviz.text import advice as pitfalls
 from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
@@ -259,9 +260,9 @@ def launch_command(sizing: Sizing, lang: Lang) -> None:
     if how is None:
         st.caption(text.NO_LAUNCH(lang))
         return
-    st.code(how.command, language=how.language, wrap_lines=True)
+    st.code(how.command, language=None, wrap_lines=True)  # Streamlit's colours for code are too pale on white
     if how.file:
-        st.code(how.file, language="yaml", wrap_lines=True)
+        st.code(how.file, language=None, wrap_lines=True)
     for note in how.notes:
         st.caption(plain(note(lang)))
 
@@ -302,7 +303,7 @@ def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mappin
     with left:
         st.caption(text.EMBED(lang))
         try:
-            st.code(export.embed_code(link, lang), language="html", wrap_lines=True)
+            st.code(export.embed_code(link, lang), language=None, wrap_lines=True)
         except KvvizError as error:
             st.caption(plain(error.message(lang)))
     with right:
@@ -314,6 +315,16 @@ def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mappin
 
 def _today() -> date:
     return datetime.now(UTC).date()
+
+
+def tabs(titles: Sequence[Text], *, key: str, lang: Lang, first: int = 0) -> Sequence[TabContainer]:
+    """Tabs, each to be filled only while it is open; the one that is open stays so in another language."""
+    names = [title(lang) for title in titles]
+    if st.session_state.get(key) not in names:
+        st.session_state[key] = names[st.session_state.get(f"{key}_open", first)]
+    drawn = st.tabs(names, key=key, on_change="rerun")
+    st.session_state[f"{key}_open"] = next((number for number, tab in enumerate(drawn) if tab.open), first)
+    return drawn
 
 
 def chart(figure: object, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
