@@ -160,7 +160,7 @@ def working(made: Working, *, key: str, lang: Lang, label: str | None = None) ->
             )
             st.caption("\n".join(f"- {line}" for line in lines_of))
         if made.source:
-            st.caption(said_of_workings.SOURCE(lang, source=_breaking(made.source)))
+            st.caption(said_of_workings.SOURCE(lang, source=_breaking(plain(made.source))))
 
 
 def floor(sizing: Sizing, lang: Lang) -> None:
