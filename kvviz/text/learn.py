@@ -138,7 +138,7 @@ COLUMN_COMPUTED = Text("Reuse", "再利用")
 COLUMN_COMPUTED_SUM = Text("so far (reuse)", "ここまで（再利用）")
 COLUMN_LOOKED_UP = Text("Looked up", "読み出し")
 
-COUNTS_TITLE = Text("The honest table", "正確な比較")
+COUNTS_TITLE = Text("Counted exactly", "正確な比較")
 COUNTED = Text("Counted", "数えるもの")
 WITHOUT = Text("Without a cache", "キャッシュなし")
 WITH = Text("With a cache", "キャッシュあり")
@@ -207,7 +207,7 @@ ROUND_WEIGHTS = Text("Weights of a 30B model in FP8", "30B モデルの FP8 の�
 BOTH_UNITS = Text(
     "Sources mostly write decimal GB; kvviz shows GiB everywhere else, in which this example comes out round. "
     "{requests} requests take more than the weights of a 30B model in FP8.",
-    "資料の多くは 十進の GB で書かれています。kvviz はほかの画面では GiB を使います（この例では切りのよい値です）。"
+    "資料の多くは十進の GB で書かれています。kvviz はほかの画面では GiB を使います（この例では切りのよい値です）。"
     "{requests} 件分は、30B モデルの FP8 の重みより大きくなります。",
 )
 NO_LONGER = Text(
@@ -295,6 +295,11 @@ FLOOR = Text(
 # --- levers ----------------------------------------------------------------------------------------------------------
 
 PRICE = Text("Price: {price}", "代償：{price}")
+KINDS: Final[Mapping[str, Text]] = {
+    "heads": Text("Fewer bytes", "バイト数を減らす"),
+    "blocks": Text("Less waste", "無駄を減らす"),
+}
+"""What begins with which lever."""
 LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
     "heads": (
         Text("Shared KV heads: MHA, GQA, MQA", "KV ヘッドの共有：MHA、GQA、MQA"),
@@ -372,8 +377,8 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
 }
 """By scene: what it is called, what it does here, what it costs."""
 WEIGHTS_LEVER = Text(
-    "Quantising the **weights** is not in this table: it changes the cache by {weights_change} bytes.",
-    "**重み**の量子化はこの表にありません。キャッシュの変化は {weights_change} バイトだからです。",
+    "Quantising the **weights** is none of these: it changes the cache by {weights_change} bytes.",
+    "**重み**の量子化はここに含まれません。キャッシュの変化は {weights_change} バイトだからです。",
 )
 SNIPPET = Text(
     "**The cache in 4 bits, in Transformers** (with the package optimum-quanto). "

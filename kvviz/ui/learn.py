@@ -159,6 +159,8 @@ def both_units(lang: Lang) -> None:
 def levers(lang: Lang) -> None:
     """What makes the cache smaller, what it does and what it costs."""
     for scene, (name, effect, price) in text.LEVERS.items():
+        if scene in text.KINDS:
+            st.markdown(f"**{text.KINDS[scene](lang)}**")
         with st.container(border=True, gap="xxsmall"):
             st.markdown(f"**{linked(name, lang, scene)}**")
             st.markdown(filled(effect, lang))
