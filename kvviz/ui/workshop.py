@@ -178,14 +178,16 @@ def _asked(question: Question, label: str, lang: Lang) -> None:
 def _answer(question: Question, lang: Lang) -> None:
     guess = _guess(question)
     off, said = how_far_off(question, guess)
-    guessed = text.NO_GUESS(lang)
-    if guess is not None:
-        guessed = text.GUESSED(lang, guess=_in(shown_guess(question, guess), lang))
-    lines = [f"{_MARKS[off]} **{show.plain(_in(question.said, lang))}** · {show.plain(guessed)}"]
-    more = " ".join(show.plain(sentence(lang)) for sentence in (said, question.why) if sentence)
+    beside, more = text.NO_GUESS(lang), [said, question.why]
+    if off == "right" and said:
+        beside, more = said(lang), [question.why]
+    elif guess is not None:
+        beside = text.GUESSED(lang, guess=_in(shown_guess(question, guess), lang))
+    lines = [f"{_MARKS[off]} **{show.plain(_in(question.said, lang))}** · {show.plain(beside)}"]
+    lines += [show.plain(sentence(lang)) for sentence in more if sentence]
     if question.proof:
-        more += f" [:material/open_in_new:\u00a0{text.PROOF(lang)}]({_address(question.proof)})"
-    st.markdown("  \n".join(filter(None, (*lines, more))))
+        lines[-1] += f" [:material/open_in_new:\u00a0{text.PROOF(lang)}]({_address(question.proof)})"
+    st.markdown("  \n".join(lines))
 
 
 def answers(step: Step, lang: Lang) -> None:

@@ -19,8 +19,8 @@ def test_open_at_a_step_guess_reveal_look_and_go_on(open_page: OpenPage) -> None
     settled(page)
     page.get_by_role("button", name="Show the answer").click()
     settled(page)
-    assert "as much as before: 48 of 130 tokens · your guess: as much as before" in main.inner_text()
-    assert "Not quite." in main.inner_text()
+    assert "nothing: 0 of 130 tokens · your guess: as much as before\nNot quite." in main.inner_text()
+    assert "as much as before: 48 of 130 tokens · Right!" in main.inner_text()
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
     screenshot(page, "workshop-7-phone", whole=True)
 
@@ -32,7 +32,7 @@ def test_open_at_a_step_guess_reveal_look_and_go_on(open_page: OpenPage) -> None
 
     page.get_by_text("日本語", exact=True).click()
     settled(page)
-    assert "変わらない（180 トークン中 64） · 予想: 変わらない" in main.inner_text()
+    assert "変わらない（180 トークン中 64） · 正解です。" in main.inner_text()
     page.get_by_role("button", name="答えを隠す").click()
     settled(page)
     expect(main.get_by_role("radio", name="変わらない").first).to_be_checked()
