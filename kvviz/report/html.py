@@ -48,9 +48,9 @@ thead th { vertical-align: bottom; }
 tr { break-inside: avoid; }
 td code { overflow-wrap: anywhere; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.92em; }
-ul { padding-left: 1.2em; }
+ul { padding-left: 1.4em; }
 li { margin-bottom: 3px; overflow-wrap: anywhere; }
-figure { break-inside: avoid; }
+figure { break-inside: avoid; overflow-x: auto; }
 svg { display: block; max-width: 100%; }
 .note { font-size: 0.87em; color: #333333; overflow-wrap: anywhere; }
 .briefly ul, .left-out ul, .warnings ul { font-size: 0.87em; }
@@ -61,11 +61,17 @@ svg { display: block; max-width: 100%; }
 .origin .qr { flex: 0 0 150px; }
 .link { overflow-wrap: anywhere; font-size: 0.72em; line-height: 1.3; color: #444444; }
 a { color: #005A9C; }
+@media screen and (max-width: 640px) {
+  main { padding: 20px 16px 32px; }
+  .wide table, figure svg { min-width: 600px; }
+  .origin { flex-direction: column; }
+  .origin .wide table { min-width: 0; }
+}
 @page { size: A4; margin: 14mm 15mm; }
 @media print {
   body, :lang(ja) body, body:lang(ja) { font-size: 12.5px; line-height: 1.4; print-color-adjust: exact;
     -webkit-print-color-adjust: exact; }
-  .wide { overflow: visible; }
+  .wide, figure { overflow: visible; }
   main { max-width: none; padding: 0; }
   h2 { margin: 12px 0 5px; padding-top: 5px; }
   p, ul, table, figure { margin-bottom: 6px; }
@@ -118,7 +124,7 @@ def _block(block: Block) -> str:
         case Lines():
             return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in block.lines)}</ul>"
         case Figure():
-            return f"<figure>{block.svg}</figure>"
+            return f'<figure tabindex="0">{block.svg}</figure>'
         case Table():
             return _table(block)
         case _:
