@@ -34,7 +34,7 @@ from kvviz.race import (
 from kvviz.sweeps import PAPER_SETTING, Study, looked_at, study
 from kvviz.text import Lang, Text
 from kvviz.text import blocks as text
-from kvviz.ui import show
+from kvviz.ui import browser, show
 from kvviz.ui.answer import Answer
 from kvviz.ui.race import step_of
 from kvviz.verdict import short_name
@@ -243,7 +243,7 @@ def research(raced: Race, lang: Lang) -> None:
     known, found = st.session_state.get("blocks_study", (None, None))
     place = st.container(horizontal=True, vertical_alignment="center")
     with place:
-        wanted = st.button(text.RUN(lang), key="blocks_run", type="primary", icon=":material/play_arrow:")
+        wanted = st.button(text.RUN(lang), key="blocks_run", type=browser.foremost(), icon=":material/play_arrow:")
     if wanted:
         with place:
             bar = st.progress(0.0, width="stretch")

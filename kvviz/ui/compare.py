@@ -39,7 +39,7 @@ from kvviz.sizing import Sizing, size
 from kvviz.text import Lang
 from kvviz.text import compare as text
 from kvviz.text import workings as said_of_workings
-from kvviz.ui import models, show, state
+from kvviz.ui import browser, models, show, state
 
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
@@ -235,7 +235,7 @@ def buttons(
         st.button(
             text.REPLACE(lang, number=editing + 1),
             key="compare_replace",
-            type="primary",
+            type=browser.foremost(),
             on_click=_replace,
             args=(editing, base, now),
         )

@@ -44,7 +44,7 @@ from kvviz.live.settings import ANY, whole_number
 from kvviz.text import Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
-from kvviz.ui import show
+from kvviz.ui import browser, show
 
 _EVERY_S: Final = 0.7
 """Between two looks at a run; each of them also tells it that somebody is still there."""
@@ -149,7 +149,7 @@ def button(allowed: Settings, lang: Lang) -> None:
     run = current()
     if run is None:
         label, icon = text.START(lang), ":material/play_arrow:"
-        st.button(label, key="live_start", type="primary", icon=icon, on_click=_start, args=(allowed,))
+        st.button(label, key="live_start", type=browser.foremost(), icon=icon, on_click=_start, args=(allowed,))
     else:
         st.button(text.STOP(lang), key="live_stop", icon=":material/stop:", on_click=run.cancel)
     problem: KvvizError | None = st.session_state.get("live_problem")

@@ -199,7 +199,7 @@ def answers(step: Step, lang: Lang) -> None:
         if step.key in st.session_state["workshop_warned"]:
             st.info(text.GUESS_FIRST(lang), icon=":material/psychology:")
         label, icon = text.REVEAL(lang), ":material/visibility:"
-        st.button(label, key="workshop_reveal", type="primary", icon=icon, on_click=_reveal, args=(step,))
+        st.button(label, key="workshop_reveal", type=browser.foremost(), icon=icon, on_click=_reveal, args=(step,))
         return
     with st.container(border=True):
         if step.working:
@@ -273,7 +273,7 @@ def turn(step: Step, lang: Lang, *, phone: bool) -> None:
             key="workshop_next",
             icon=":material/arrow_forward:",
             shortcut=None if phone else "Alt+PageDown",
-            type="primary" if _seen(step) else "secondary",
+            type=browser.foremost() if _seen(step) else "secondary",
             disabled=after > _STEPS,
             on_click=_go_to,
             args=(after,),
