@@ -54,6 +54,7 @@ def begin() -> None:
     st.session_state["workshop_step"] = 1 if wrong else number
     st.session_state["workshop_seen"] = ()
     st.session_state["workshop_warned"] = ()
+    st.session_state["workshop_kept"] = {}
 
 
 def current(lang: Lang) -> Step:
@@ -80,12 +81,26 @@ def _picked() -> None:
         _go_to(picked)
 
 
-def _box(question: Question) -> str:
-    return f"workshop_guess_{question.key}"
+def _kept(name: str) -> str:
+    """What was typed or chosen, in whichever language; empty where nothing was."""
+    kept: dict[str, str | None] = st.session_state["workshop_kept"]
+    return kept.get(name) or ""
+
+
+def _widget(name: str, lang: Lang, empty: str | None) -> str:
+    """The key of the widget for it. One a language: Streamlit takes other words for other options, and forgets."""
+    key = f"workshop_{name}_{lang}"
+    st.session_state[key] = _kept(name) or empty
+    return key
+
+
+def _keep(name: str, key: str) -> None:
+    """Callback of that widget."""
+    st.session_state["workshop_kept"][name] = st.session_state[key]
 
 
 def _guess(question: Question) -> Fraction | str | None:
-    return read_guess(question, str(st.session_state.get(_box(question)) or ""))
+    return read_guess(question, _kept(question.key))
 
 
 def _seen(step: Step) -> bool:
@@ -106,9 +121,7 @@ def _hide(step: Step) -> None:
 
 
 def _reset() -> None:
-    for question in (q for step in course("en") for q in step.questions):
-        st.session_state[_box(question)] = None if question.options else ""
-    st.session_state["workshop_link"] = ""
+    st.session_state["workshop_kept"] = {}
     st.session_state["workshop_seen"] = st.session_state["workshop_warned"] = ()
     _go_to(1)
 
@@ -145,9 +158,9 @@ def work(step: Step, lang: Lang) -> None:
 
 
 def _asked(question: Question, label: str, lang: Lang) -> None:
-    key = _box(question)
     if question.options:
         names = {one.token: one.label for one in question.options}
+        key = _widget(question.key, lang, None)
         st.radio(
             label,
             list(names),
@@ -156,20 +169,22 @@ def _asked(question: Question, label: str, lang: Lang) -> None:
             format_func=lambda token: names[token](lang),
             horizontal=True,
             label_visibility="collapsed",
-            persist_state="session",
+            on_change=_keep,
+            args=(question.key, key),
         )
         return
     unit = question.unit if question.unit in ("KiB", "MiB", "GiB") else None
-    st.text_input(
+    key = _widget(question.key, lang, "")
+    typed = st.text_input(
         label,
         key=key,
         placeholder=text.YOUR_GUESS(lang) if unit is None else text.GUESS_IN(lang, unit=unit),
         label_visibility="collapsed",
         width=320,
-        persist_state="session",
+        on_change=_keep,
+        args=(question.key, key),
     )
-    typed = str(st.session_state.get(key) or "")
-    if typed.strip() and _guess(question) is None:
+    if typed and typed.strip() and _guess(question) is None:
         example = "100" if unit is None else f"100 {unit}"
         sentence = text.NOT_A_NUMBER(lang, shown=shown(typed), example=example)
         st.caption(f":orange[:material/warning:] {show.plain(sentence)}")
@@ -232,14 +247,16 @@ def _links(step: Step, lang: Lang) -> None:
 
 def _sent_back(lang: Lang) -> None:
     """The link of whoever found a fix, judged."""
-    st.text_input(
+    key = _widget("link", lang, "")
+    sent = st.text_input(
         text.FIX_PASTE(lang),
-        key="workshop_link",
+        key=key,
         help=text.FIX_PASTE_HELP(lang),
         max_chars=_MOST_LINK,
-        persist_state="session",
+        on_change=_keep,
+        args=("link", key),
     )
-    if sent := str(st.session_state.get("workshop_link") or "").strip():
+    if sent and sent.strip():
         outcome, said = judge(sent)
         sentence = show.plain(said(lang))
         if outcome in ("found", "fits"):

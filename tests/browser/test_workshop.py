@@ -17,6 +17,11 @@ def test_open_at_a_step_guess_reveal_look_and_go_on(open_page: OpenPage) -> None
     settled(page)
     main.get_by_text("as much as before", exact=True).last.click()
     settled(page)
+    for language, chosen in (("日本語", "変わらない"), ("English", "as much as before")):
+        page.get_by_text(language, exact=True).click()
+        settled(page)
+        expect(main.get_by_role("radio", name=chosen).first).to_be_checked()
+        expect(main.get_by_role("radio", name=chosen).last).to_be_checked()
     page.get_by_role("button", name="Show the answer").click()
     settled(page)
     assert "nothing: 0 of 130 tokens · your guess: as much as before\nNot quite." in main.inner_text()

@@ -67,7 +67,7 @@ def test_every_step_opens_by_its_link_and_can_be_revealed(number: int, lang: Lan
 
 def test_a_guess_is_kept_compared_and_can_be_changed() -> None:
     app = open_page(step="1")
-    app.text_input(key="workshop_guess_page").set_value("100").run()
+    app.text_input(key="workshop_page_en").set_value("100").run()
     press(app, "workshop_reveal")
     guessed = plain(text.GUESSED("en", guess="100 MiB"))
     assert guessed in said(app)
@@ -76,28 +76,38 @@ def test_a_guess_is_kept_compared_and_can_be_changed() -> None:
     press(app, "workshop_previous")
     assert guessed in said(app)
     press(app, "workshop_hide")
-    assert app.text_input(key="workshop_guess_page").value == "100"
-    app.text_input(key="workshop_guess_page").set_value("250").run()
+    assert app.text_input(key="workshop_page_en").value == "100"
+    app.text_input(key="workshop_page_en").set_value("250").run()
     press(app, "workshop_reveal")
     assert plain(text.EXACT("en")) in said(app)
 
 
+def test_a_guess_is_the_same_in_the_other_language() -> None:
+    app = open_page(step="7", lang="en")
+    app.radio(key="workshop_date-first_en").set_value("none").run()
+    for lang in ("ja", "en", "ja"):
+        app.segmented_control(key="lang").set_value(lang).run()
+        assert not app.exception
+        assert app.radio(key=f"workshop_date-first_{lang}").value == "none"
+        assert app.radio(key=f"workshop_date-last_{lang}").value is None
+
+
 def test_a_guess_that_cannot_be_read_is_named() -> None:
     app = open_page(step="1")
-    app.text_input(key="workshop_guess_page").set_value("a few").run()
+    app.text_input(key="workshop_page_en").set_value("a few").run()
     assert plain(text.NOT_A_NUMBER("en", shown="a few", example="100 MiB")) in said(app)
 
 
 def test_start_over_forgets_everything() -> None:
     app = open_page(step="7")
-    app.radio(key="workshop_guess_date-first").set_value("none").run()
-    app.radio(key="workshop_guess_date-last").set_value("same").run()
+    app.radio(key="workshop_date-first_en").set_value("none").run()
+    app.radio(key="workshop_date-last_en").set_value("same").run()
     press(app, "workshop_reveal")
     assert said(app).count(plain(text.RIGHT("en"))) == 2
     press(app, "workshop_reset")
     assert heading(app).startswith("### 1.")
     app.segmented_control(key="workshop_pick").set_value(7).run()
-    assert app.radio(key="workshop_guess_date-first").value is None
+    assert app.radio(key="workshop_date-first_en").value is None
     assert plain(text.RIGHT("en")) not in said(app)
 
 
@@ -125,17 +135,17 @@ def test_a_fix_that_is_sent_back_is_judged() -> None:
     app = open_page(step="9")
     query = to_query(Scenario().with_changes(kv_dtype="fp8"))
     sent = "https://kvviz.example.org/?" + "&".join(f"{name}={value}" for name, value in query.items())
-    app.text_input(key="workshop_link").set_value(sent).run()
+    app.text_input(key="workshop_link_en").set_value(sent).run()
     assert len(app.success) == 1
     assert "69" in app.success[0].value
-    app.text_input(key="workshop_link").set_value("https://kvviz.example.org/").run()
+    app.text_input(key="workshop_link_en").set_value("https://kvviz.example.org/").run()
     assert [i.value for i in app.info] == [plain(text.FIX_NO_LINK("en"))]
 
 
 def test_the_end_counts_what_was_right() -> None:
     app = open_page(step="10")
     for question in course("en")[9].questions:
-        app.radio(key=f"workshop_guess_{question.key}").set_value("false").run()
+        app.radio(key=f"workshop_{question.key}_en").set_value("false").run()
     press(app, "workshop_reveal")
     questions = sum(len(step.questions) for step in course("en"))
     assert f":material/flag: {text.SCORE('en', seen=6, all=questions, right=4)}" in said(app)
