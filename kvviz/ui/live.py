@@ -212,15 +212,24 @@ def controls(allowed: Settings, lang: Lang) -> None:
             persist_state="session",
         )
     cache: CacheKind = st.session_state["live_cache"]
+    # A select box that is folded away hands back its words, not its value, once the language has changed twice
+    # (Streamlit 1.67): each language has a box of its own.
+    key = f"live_cache_{lang}"
+    st.session_state[key] = cache
     with st.expander(text.MORE(lang, cache=text.CACHES[cache](lang)), key="live_more", type="compact"):
         st.selectbox(
             text.LABELS["cache"](lang),
             caches_here(),
-            key="live_cache",
+            key=key,
             format_func=lambda kind: text.CACHES[kind](lang),
-            persist_state="session",
+            on_change=_cache_chosen,
+            args=(key,),
         )
     st.caption(text.LEAVE(lang, device=text.DEVICES[allowed.device](lang)))
+
+
+def _cache_chosen(key: str) -> None:
+    st.session_state["live_cache"] = st.session_state[key]
 
 
 def not_here(why: KvvizError, lang: Lang) -> None:

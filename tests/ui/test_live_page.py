@@ -99,7 +99,7 @@ def test_a_run_and_the_same_without_a_cache(lang: Lang) -> None:
     assert figures(app)[text.RESIDUAL(lang)] == "0 B"
     assert not app.error
     assert app.selectbox("live_shown").value != 0
-    app.selectbox("live_cache").select("none").run()
+    app.selectbox(f"live_cache_{lang}").select("none").run()
     over(app.button("live_start").click().run())
     assert text.NO_CACHE(lang) in headline(app)
     assert text.MEASURED_HERE(lang) in app.table[-1].value.to_string()
@@ -185,3 +185,12 @@ def test_only_the_operators_models_are_offered(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("KVVIZ_LIVE_MODELS", "Qwen/Qwen3-0.6B")
     app = open_page("en")
     assert list(app.selectbox("live_model").options) == ["tiny", "Qwen/Qwen3-0.6B"]
+
+
+def test_the_kind_of_cache_outlasts_a_change_of_language() -> None:
+    app = open_page("en")
+    app.selectbox("live_cache_en").select("none").run()
+    for lang in ("ja", "en", "ja"):
+        app.segmented_control("lang").set_value(lang).run()
+        assert not app.exception
+        assert app.selectbox(f"live_cache_{lang}").value == "none"
