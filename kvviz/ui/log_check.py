@@ -39,7 +39,7 @@ def entered(lang: Lang) -> str:
     pasted = st.session_state.get("log_text")
     for engine, (_, source) in EXAMPLES.items():
         if pasted and pasted == _read(engine):
-            st.caption(text.EXAMPLE_SOURCE(lang, source=source))
+            st.markdown(f":small[{text.EXAMPLE_SOURCE(lang, source=source)}]")  # a link in a caption is too pale
     pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
     uploads = st.session_state.get("log_uploads", 0)
     uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
