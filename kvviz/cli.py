@@ -12,6 +12,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -51,6 +52,7 @@ _LENGTHS: Final = ("input", "passages", "output")
 """What ``--tokens`` stands for."""
 _ALLOCATION: Final = ("simulate", "prefix")
 """Imported only where they are asked for: no other command should start later because of them."""
+_REPORTS: Final = (".html", ".md")
 _MOST_IDS: Final = 8
 """GPUs that are named where what was written may mean several."""
 _NOT_WRITTEN: Final = 74
@@ -190,6 +192,7 @@ def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
             continue
         command.add_argument("model", metavar=_MODEL, help=text.FLAGS["model"](lang))
         command.add_argument("--tokens", metavar="N", help=text.TOKENS(lang))
+        command.add_argument("--report", metavar="FILE", help=text.REPORT(lang))
         for field in FIELDS:
             if field == "model":
                 continue
@@ -306,11 +309,29 @@ def _columned(rows: Sequence[dict[str, str]]) -> Iterator[str]:
 
 
 def _size(options: argparse.Namespace, lang: Lang) -> None:
+    if options.report and Path(options.report).suffix.lower() not in _REPORTS:
+        raise _BadUsageError(Message(text.REPORT_KIND, {"file": options.report}))
     sizing = answer(vars(options))
+    if options.report:
+        _write_report(sizing, Path(options.report), lang)
     if options.json:
         _say(json.dumps(sizing_json(sizing, lang)))
     else:
         _say("\n".join(_report(sizing, lang)))
+
+
+def _write_report(sizing: Sizing, file: Path, lang: Lang) -> None:
+    from kvviz import report  # here, like all that only few ask for: no other answer should start later
+    from kvviz.levers import levers
+
+    made = report.as_html if file.suffix.lower() == ".html" else report.as_markdown
+    possible = levers(sizing, weigh=lambda asked: resolve(asked).weights)
+    written = made(sizing, lang, link="", day=datetime.now(UTC).date(), possible=possible)
+    try:
+        file.write_text(written, encoding="utf-8")
+    except OSError as error:
+        values = {"file": str(file), "why": error.strerror or type(error).__name__}
+        raise KvvizError(Message(text.REPORT_NOT_WRITTEN, values), code="report-not-written") from None
 
 
 def answer(options: dict[str, Any]) -> Sizing:

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import device
+from kvviz.estimate import Basis
 from kvviz.export import fraction_taken, settings_in_use
 from kvviz.planning import name_of
 from kvviz.scenario import DEFAULTS, FIELDS, Scenario, Value
@@ -58,6 +59,8 @@ class Assumption:
     badge: Badge
     source: Message | None = None
     """Of an estimate, where it comes from; of a changed setting, what it is by default."""
+    basis: Basis | None = None
+    """Of an estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +166,7 @@ def _estimates(sizing: Sizing) -> Iterator[Assumption]:
     for label, term, entered in terms:
         if term.basis != "exact" and entered is None:
             value = Message(text.PER_GPU, {"bytes": format_bytes(term.value_bytes)})
-            yield Assumption(label=label, value=value, badge="estimate", source=term.source)
+            yield Assumption(label=label, value=value, badge="estimate", source=term.source, basis=term.basis)
 
 
 def label(field: str) -> Text:

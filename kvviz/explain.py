@@ -8,6 +8,7 @@ from math import ceil
 from typing import Final, assert_never
 
 from kvviz.budgets import Budget
+from kvviz.core.architecture import Architecture, Fact
 from kvviz.core.cache import (
     STATE_VALUE_BYTES,
     ChunkedAttention,
@@ -33,7 +34,7 @@ from kvviz.engines.transformers import TransformersPlan
 from kvviz.engines.vllm import VllmPlan
 from kvviz.planning import Plan, engine_name, split_of
 from kvviz.sizing import Sizing
-from kvviz.text import Message, Text
+from kvviz.text import Lang, Message, Text
 from kvviz.text import explain as text
 
 
@@ -64,6 +65,13 @@ def lines(sizing: Sizing) -> tuple[Line, ...]:
         what, formula, tokens = _working(cache, counts[cache], sizing.tokens, sizing.kv_dtype)
         made.append(Line(what=what, formula=formula, tokens=tokens, total_bytes=whole_bytes))
     return tuple(made)
+
+
+def each_token(architecture: Architecture, dtype: KvDtype) -> tuple[tuple[Message, str], ...]:
+    """What each kind of layer keeps of a token, or at all, with its formula."""
+    counts = Counter(cache for layer in architecture.layers for cache in layer)
+    found = (_working(cache, layers, 1, dtype) for cache, layers in counts.most_common())
+    return tuple((what, formula) for what, formula, _ in found)
 
 
 def three_numbers(sizing: Sizing) -> tuple[tuple[Text, int, Message], ...]:
@@ -109,6 +117,17 @@ _HELD: Final[Mapping[type, Text]] = {
     TensorRtLlmPlan: text.HELD_BLOCKS,
 }
 """Engines whose requests hold whole pieces; elsewhere tokens count one by one."""
+
+
+def origin(fact: Fact, lang: Lang) -> str:
+    """The config field that a number was read from, or how else it is known."""
+    match fact.origin:
+        case "field":
+            return fact.where
+        case "class default":
+            return text.ORIGIN_DEFAULT(lang, where=fact.where)
+        case "derived":
+            return text.ORIGIN_DERIVED(lang, where=fact.where)
 
 
 def differences(sizing: Sizing) -> tuple[Message, ...]:

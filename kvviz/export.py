@@ -1,35 +1,34 @@
-"""A Sizing to take away: the stable JSON object of ``kvviz size --json``, CSV, Markdown, and code to embed the page."""
+"""A Sizing to take away: the stable JSON object of ``kvviz size --json``, CSV, and code to embed the page."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from math import ceil
 from typing import Final
-from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
 import kvviz
 from kvviz import explain
 from kvviz.budgets import Budget
-from kvviz.core.architecture import Fact, Note
+from kvviz.core.architecture import Note
 from kvviz.core.cache import letter
 from kvviz.core.errors import KvvizError
-from kvviz.core.units import GIB, format_bytes, format_count
-from kvviz.devices import TYPED, Device, device, memory_note
+from kvviz.core.units import GIB
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.planning import step_tokens, version_of
-from kvviz.scenario import DEFAULTS, ENGINES, ENGINES_WITH, FIELDS, Scenario, Value, to_json
+from kvviz.scenario import DEFAULTS, ENGINES, ENGINES_WITH, FIELDS, Scenario, to_json
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as parts
 from kvviz.text import explain as why
 from kvviz.text import export as text
 from kvviz.text import sizing as labels
-from kvviz.verdict import one_line, short_name
+from kvviz.verdict import one_line
 
 Json = Mapping[str, object]
 Row = Mapping[str, object]
@@ -37,8 +36,6 @@ Row = Mapping[str, object]
 
 EMBED_HEIGHT_PX: Final = 620
 """The growth chart, its table folded, and the line that says what it was computed from."""
-_FIRST_SETTINGS: Final = ("model", "gpu", "gpus", "input", "output", "sequences", "kv_dtype")
-"""Those a reader wants to see even where nobody changed them."""
 _NOT_SETTINGS: Final = frozenset({"engine", "revision", "config"})
 """Said elsewhere: the engine in the answer, the revision beside the link; a config is for machines."""
 _IDLE_WITHOUT: Final = {"passage_tokens": "passages", "seconds_between": "users", "answer_s": "users", "users": "users"}
@@ -214,158 +211,8 @@ def _cell(value: object) -> str | int | float:
         return ""
     if isinstance(value, int | float):
         return value
-    line = _one_line(str(value))
+    line = single_line(str(value))
     return f"'{line}" if re.match(r"[=+\-@＝＋－＠]", line) else line
-
-
-# --- Markdown --------------------------------------------------------------------------------------------------------
-
-
-def markdown_summary(sizing: Sizing, link: str, lang: Lang) -> str:
-    """The answer on one page, with what it rests on: for a design document or an issue."""
-    scenario = sizing.scenario
-    made_by = text.MADE_BY(lang, version=kvviz.__version__, revision=_code(scenario.revision))
-    opened = text.OPEN(lang, link=quote(link, safe="/:?#@!$&+,;=%-._~[]")) if _web_address(link) else ""
-    out = [
-        f"## {text.TITLE(lang, model=_code(scenario.model))}",
-        one_line(sizing, lang, markdown=True),
-    ]
-    if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
-        counts = {"counted": sizing.max_sequences_counted, "held": sizing.max_sequences_held}
-        out.append(text.AT_ONCE(lang, **{name: format_count(count) for name, count in counts.items()}))
-    out.append(" · ".join(said for said in (opened, made_by) if said))
-    out += [f"### {text.SETTINGS(lang)}", *_scenario(sizing, lang)]
-    out += [f"### {text.WORKING(lang)}", _formulas(sizing, lang), _three_numbers(sizing, lang)]
-    out += [_escaped(sentence(lang)) for sentence in explain.differences(sizing)]
-    if facts := sizing.architecture.facts:
-        listed = text.SEPARATOR(lang).join(_fact(fact, lang) for fact in facts)
-        out.append(text.FROM_CONFIG(lang, facts=listed))
-    if sizing.budget is not None:
-        out += [f"### {text.LEDGER(lang)}", _ledger(sizing, sizing.budget, lang)]
-    if notes := list(_notes(sizing, lang)):
-        out += [f"### {text.NOTES(lang)}", _list(notes)]
-    out += [f"### {text.NOT_MODELLED(lang)}", _list(line(lang) for line in not_modelled(scenario))]
-    return "\n\n".join(out) + "\n"
-
-
-def _scenario(sizing: Sizing, lang: Lang) -> tuple[str, str]:
-    """What was asked, each setting marked; then those nobody changed, which a later version may set otherwise."""
-    scenario, budget = sizing.scenario, sizing.budget
-    rows, rest = [], []
-    for name in settings_in_use(scenario):
-        value = getattr(scenario, name)
-        changed = value != DEFAULTS[name]
-        shown = _code(value) if isinstance(value, str) else _value(value, lang)
-        mark = (text.CHANGED if changed else text.AS_DEFAULT)(lang)
-        if name == "memory_fraction" and (taken := fraction_taken(sizing)):
-            shown = taken(lang)
-        if name == "gpu":
-            shown = _gpu(scenario, lang)
-        elif name == "kv_dtype" and value != sizing.kv_dtype.name:
-            shown = f"{shown} → {_code(sizing.kv_dtype.name)}"
-        elif name == "weights_gib" and value is None and budget is not None:
-            shown = text.AUTO_WEIGHTS(lang, bytes=format_bytes(budget.weights.value_bytes))
-            if budget.weights.basis != "exact":
-                mark = text.WITH_ESTIMATE(lang, mark=mark, basis=parts.BASIS[budget.weights.basis](lang))
-        elif not changed and name not in _FIRST_SETTINGS and name not in _IDLE_WITHOUT:
-            rest.append(text.ONE_SETTING(lang, name=_label(name, lang), value=shown))
-            continue
-        rows.append((_label(name, lang), shown, mark))
-    table = _table((text.SETTING(lang), text.VALUE(lang), text.MARK(lang)), rows)
-    return table, text.THE_REST(lang, settings=text.SETTINGS_SEPARATOR(lang).join(rest))
-
-
-def _gpu(scenario: Scenario, lang: Lang) -> str:
-    return _escaped(short_name(device(scenario.gpu).name)) if scenario.gpu else labels.NO_GPU(lang)
-
-
-def _formulas(sizing: Sizing, lang: Lang) -> str:
-    rows = [
-        (
-            _escaped(line.what(lang)),
-            _code(line.formula),
-            why.ONCE(lang) if line.tokens is None else format_count(line.tokens),
-            format_bytes(line.total_bytes),
-            format_count(line.total_bytes),
-        )
-        for line in explain.lines(sizing)
-    ]
-    headings = (why.COLUMN_WHAT, why.COLUMN_FORMULA, why.COLUMN_TOKENS, why.COLUMN_SIZE, why.COLUMN_BYTES)
-    return _table([heading(lang) for heading in headings], rows, numbers=3)
-
-
-def _three_numbers(sizing: Sizing, lang: Lang) -> str:
-    rows = [
-        (title(lang), _escaped(meaning(lang)), format_bytes(count), format_count(count))
-        for title, count, meaning in explain.three_numbers(sizing)
-    ]
-    headings = (why.COLUMN_WHAT, why.COLUMN_MEANING, why.COLUMN_SIZE, why.COLUMN_BYTES)
-    return _table([heading(lang) for heading in headings], rows, numbers=2)
-
-
-def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> str:
-    """What takes one GPU's memory, what that leaves for the cache, and what the load needs of it."""
-    terms = (
-        (parts.WEIGHTS, budget.weights),
-        (parts.ACTIVATIONS, budget.activations),
-        (parts.GRAPHS, budget.graphs),
-        (parts.NON_TORCH, budget.non_torch),
-    )
-    derived = "exact" if all(term.basis == "exact" for _, term in terms) else "estimated"
-    seen = format_bytes(budget.device_bytes - budget.hidden.value_bytes)
-    outside = {"total": seen, "fraction": f"{budget.memory_fraction or 1:g}"}
-    listed: list[tuple[str, int, str, str]] = [
-        (text.DEVICE(lang), budget.device_bytes, *_memory(budget.device, lang)),
-        (parts.HIDDEN(lang), budget.hidden.value_bytes, budget.hidden.basis, budget.hidden.source(lang)),
-        (parts.OUTSIDE(lang), budget.outside_bytes, "exact", parts.OUTSIDE_SOURCE(lang, **outside)),
-        *((label(lang), term.value_bytes, term.basis, term.source(lang)) for label, term in terms),
-        (text.LEFT(lang), budget.available_bytes, derived, text.LEFT_SOURCE(lang)),
-    ]
-    if budget.kept_free_bytes:
-        share = text.KEPT_FREE_SOURCE(lang, share=f"{sizing.scenario.headroom:g}")
-        listed.append((text.KEPT_FREE(lang), budget.kept_free_bytes, derived, share))
-    if sizing.short_bytes is not None and sizing.lacking_bytes is not None:
-        short = sizing.lacking_bytes > 0
-        difference = labels.FACT_SHORT if short else labels.FACT_SPARE
-        listed.append((text.NEEDED(lang), budget.usable_bytes + sizing.short_bytes, "exact", ""))
-        listed.append((difference(lang), abs(sizing.lacking_bytes), derived, ""))
-    rows = [
-        (name, format_bytes(count), format_count(count), parts.BASIS[basis](lang), _escaped(source))
-        for name, count, basis, source in listed
-    ]
-    headings = (parts.PART, why.COLUMN_SIZE, why.COLUMN_BYTES, parts.BASIS_HEADING, parts.SOURCE)
-    return _table([heading(lang) for heading in headings], rows, numbers=2, at=1)
-
-
-def _memory(gpu: Device, lang: Lang) -> tuple[str, str]:
-    """Basis and source of a GPU's memory."""
-    if gpu.memory_source == TYPED:
-        return "exact", memory_note(gpu)(lang)
-    return "measured" if gpu.memory_basis == "measured" else "assumed", gpu.memory_source
-
-
-def _notes(sizing: Sizing, lang: Lang) -> Iterator[str]:
-    scenario = sizing.scenario
-    if scenario.config:
-        yield text.FROM_PASTED(lang)
-    if scenario.kv_dtype == labels.AUTO("en"):
-        reason = _escaped(sizing.kv_dtype_reason(lang))
-        yield labels.RESOLVED_TO(lang, name=_escaped(sizing.kv_dtype.name), reason=reason)
-    for note in all_notes(sizing):
-        yield _escaped(note.message(lang))
-
-
-def _fact(fact: Fact, lang: Lang) -> str:
-    value = format_count(fact.value) if isinstance(fact.value, int) else _escaped(fact.value)
-    where = _code(fact.where)
-    match fact.origin:
-        case "field":
-            origin = where
-        case "class default":
-            origin = why.ORIGIN_DEFAULT(lang, where=where)
-        case "derived":
-            origin = why.ORIGIN_DERIVED(lang, where=where)
-    return text.ONE_FACT(lang, term=_code(fact.term), value=value, origin=origin)
 
 
 def _label(name: str, lang: Lang) -> str:
@@ -373,40 +220,7 @@ def _label(name: str, lang: Lang) -> str:
     return labels.LABELS[name](lang) if name in labels.LABELS else name
 
 
-def _value(value: Value, lang: Lang) -> str:
-    if value is None:
-        return labels.AUTO(lang)
-    return format_count(value) if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else value
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0, at: int | None = None) -> str:
-    """``numbers`` columns, beginning with ``at`` or else the last ones, are aligned to the right."""
-    first = len(headings) - numbers if at is None else at
-    rules = ["---:" if first <= place < first + numbers else "---" for place in range(len(headings))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rules, *rows))
-
-
-def _list(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _escaped(said: str) -> str:
-    """A sentence or name as it is: nothing in it becomes a link, a picture, a mention or a column."""
-    line = _one_line(said)
-    # Sites link addresses, @names and #numbers even where signs are escaped: an invisible space parts them.
-    line = re.sub(r"(?<=:)(?=//)|(?i:(?<=www)(?=\.))|(?<=@)(?=\w)|(?<=#)(?=\d)", "\u200b", line)
-    line = re.sub(r"([\\`*_\[\]<>~$|&])", r"\\\1", line)
-    # At the start of a line these begin a heading or a list.
-    return re.sub(r"^(\d{0,9})(?=[#+=-]|[.)]\s)", r"\1\\", line)
-
-
-def _code(said: str) -> str:
-    """A name, path or formula set as code where it can be: nothing inside is read as markup."""
-    line = _one_line(said)
-    return f"`{line}`" if line and not re.search(r"[`|\\]", line) else _escaped(line)
-
-
-def _one_line(said: str) -> str:
+def single_line(said: str) -> str:
     """Without breaks and other control characters; spaces run together."""
     return " ".join("".join(c if c.isprintable() else " " for c in said).split())
 
@@ -420,14 +234,14 @@ def embed_code(link: str, lang: Lang) -> str:
     The frame gets what the app needs and no more: scripts with their own origin (its connection and storage), the
     link to the whole page in a tab of its own, and saving a chart.
     """
-    address = _web_address(link)
+    address = web_address(link)
     if address is None:
         raise KvvizError(Message(text.NO_ADDRESS), code="no-address")
     query = dict(parse_qsl(address.query, keep_blank_values=True)) | {"lang": lang, "embed": "true"}
     source = urlunsplit(address._replace(query=urlencode(query)))
     attributes = {
         "src": source,
-        "title": text.EMBED_TITLE(lang, model=_one_line(query.get("model") or DEFAULTS["model"])),
+        "title": text.EMBED_TITLE(lang, model=single_line(query.get("model") or DEFAULTS["model"])),
         "width": "100%",
         "height": str(EMBED_HEIGHT_PX),
         "style": "border:0",
@@ -439,7 +253,7 @@ def embed_code(link: str, lang: Lang) -> str:
     return f"<iframe {written}></iframe>"
 
 
-def _web_address(link: str) -> SplitResult | None:
+def web_address(link: str) -> SplitResult | None:
     """``link`` where it leads somewhere from any page: not relative, and nothing that runs."""
     try:
         address = urlsplit(link)

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from typing import Final, assert_never
 
 from kvviz.core.units import format_count
 from kvviz.engines import llama_cpp, sglang, tensorrt_llm, transformers, vllm
@@ -34,7 +34,6 @@ class Launch:
 
     command: str
     """One line for a POSIX shell, quoted, the same for every engine side by side; of Transformers a program."""
-    language: Literal["bash", "python"] = "bash"
     file: str = ""
     """Text of a file that the command reads; empty: none."""
     notes: tuple[Message, ...]
@@ -72,7 +71,7 @@ def launch(sizing: Sizing) -> Launch | None:
             return Launch(command=shlex.join(words), notes=notes)
         case TransformersPlan():
             program = transformers.launch(plan, model=model, max_new_tokens=scenario.output)
-            return Launch(command=program, language="python", notes=_first_notes(sizing))
+            return Launch(command=program, notes=_first_notes(sizing))
         case _:
             assert_never(plan)
 

@@ -12,20 +12,18 @@ from typing import Final, Literal
 
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import (
-    ChunkedAttention,
     CompressedAttention,
-    CrossAttention,
-    FullAttention,
     IndexerKeys,
     LatentAttention,
     Layer,
-    LayerCache,
-    SlidingWindow,
     content,
+    kv_heads_of,
+    with_kv_heads,
 )
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError
 from kvviz.core.identity import ByIdentity
+from kvviz.core.search import largest
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import device, devices
 from kvviz.engines import vllm
@@ -466,7 +464,7 @@ def _fewer_kv_heads(bench: _Bench) -> Iterator[Lever]:
         sibling = _sibling(ByIdentity(bench.asked.architecture), divisor)
         if sibling is None:
             continue
-        heads = max(_kv_heads(cache) for layer in sibling.layers for cache in layer)
+        heads = max(kv_heads_of(cache) for layer in sibling.layers for cache in layer)
         label = Message(text.KV_HEADS if heads > 1 else text.KV_HEAD, {"heads": format_count(heads)})
         yield from bench.lever("kv-heads", bench.answer(bench.scenario, sibling), label, Message(text.KV_HEADS_COST))
 
@@ -474,24 +472,10 @@ def _fewer_kv_heads(bench: _Bench) -> Iterator[Lever]:
 @lru_cache(maxsize=256)
 def _sibling(of: ByIdentity[Architecture], divisor: int) -> Architecture | None:
     """``of`` with every layer's KV heads divided; None where it has none or they do not divide."""
-    heads = {_kv_heads(cache) for layer in of.value.layers for cache in layer} - {0}
+    heads = {kv_heads_of(cache) for layer in of.value.layers for cache in layer} - {0}
     if not heads or any(count % divisor for count in heads):
         return None
-    return replace(of.value, layers=_with_heads(of.value.layers, lambda count: count // divisor))
-
-
-def _kv_heads(cache: LayerCache) -> int:
-    if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
-        return cache.kv_heads
-    return 0
-
-
-def _with_heads(layers: tuple[Layer, ...], change: Callable[[int], int]) -> tuple[Layer, ...]:
-    changed: dict[LayerCache, LayerCache] = {}
-    for cache in {cache for layer in layers for cache in layer}:
-        if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
-            changed[cache] = replace(cache, kv_heads=change(cache.kv_heads))
-    return tuple(tuple(changed.get(cache, cache) for cache in layer) for layer in layers)
+    return replace(of.value, layers=with_kv_heads(of.value.layers, lambda count: count // divisor))
 
 
 def _spoken(dtype: str) -> str:
@@ -531,6 +515,21 @@ def _button(lever: Lever) -> Message:
     if lever.code == "sequences":
         return Message(text.SOLVES_ITSELF, values)
     return Message(text.SOLVES if lever.solves else text.NEARER, values)
+
+
+# --- weights and cache ------------------------------------------------------------------------------------------------
+
+
+def crossover_requests(sizing: Sizing) -> int | None:
+    """From how many requests on their cache is larger than the weights, on each GPU; None where that is out of reach.
+
+    Within reach are the requests asked for and those that fit. Of one engine: several side by side have weights each.
+    """
+    if sizing.budget is None or sizing.engines > 1 or not sizing.starts:
+        return None
+    weights, most = sizing.budget.weights.value_bytes, max(sizing.requests_of_one, sizing.max_sequences_counted or 0)
+    requests = largest(lambda count: sizing.need_bytes(count, sizing.tokens) <= weights, most) + 1
+    return requests if requests <= most else None
 
 
 # --- speed -----------------------------------------------------------------------------------------------------------
@@ -608,7 +607,7 @@ def _read_on_one_gpu(of: ByIdentity[Architecture], tp: int) -> tuple[tuple[Layer
     sparse = any(isinstance(c, IndexerKeys) or (isinstance(c, CompressedAttention) and c.index_key_dim) for c in stored)
     if sparse:
         stored = tuple(c for c in stored if not isinstance(c, LatentAttention | CompressedAttention))
-    return _with_heads((stored,), lambda heads: max(1, heads // tp)), sparse
+    return with_kv_heads((stored,), lambda heads: max(1, heads // tp)), sparse
 
 
 def _milliseconds(seconds: float) -> str:

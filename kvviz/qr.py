@@ -17,8 +17,11 @@ QUIET_MODULES: Final = 4
 _MODULE_PX: Final = 4
 
 
-def qr_svg(link: str, lang: Lang) -> str:
-    """The code as a drawing, black on white in every theme. Raises KvvizError where ``link`` is too long for one."""
+def qr_svg(link: str, lang: Lang, *, module_px: int = _MODULE_PX) -> str:
+    """The code as a drawing, black on white in every theme. Raises KvvizError where ``link`` is too long for one.
+
+    ``module_px``: how wide a module is at most; a code on a projector is read from afar.
+    """
     length = len(link.encode())
     if length > MOST_BYTES:
         values = {"length": format_count(length), "most": format_count(MOST_BYTES)}
@@ -32,7 +35,7 @@ def qr_svg(link: str, lang: Lang) -> str:
     title = escape(text.QR_TITLE(lang))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" width="100%" '
-        f'style="max-width:{wide * _MODULE_PX}px" viewBox="0 0 {wide} {wide}" shape-rendering="crispEdges">'
+        f'style="max-width:{wide * module_px}px" viewBox="0 0 {wide} {wide}" shape-rendering="crispEdges">'
         f'<title>{title}</title><rect width="{wide}" height="{wide}" fill="#FFFFFF"/>'
         f'<path d="{runs}" fill="#000000"/></svg>'
     )

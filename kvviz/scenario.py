@@ -21,6 +21,7 @@ APP_FIELDS: Final = frozenset(
     {"v", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
     | {"view", "trace", "reserve", "place", "first", "pool", "block", "longest", "seed", "prompt", "answer", "windows"}
     | {"step"}
+    | {"heads_tab", "heads_kv", "heads_view", "heads_step"}
     | {"prompts", "prefix_try", "prefix_block", "prefix_trace", "prefix_capacity", "prefix_shared"}
     | {"live_model", "live_prompt", "live_prompt_tokens", "live_new_tokens", "live_batch", "live_dtype", "live_cache"}
 )

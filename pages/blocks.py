@@ -12,6 +12,7 @@ from kvviz.ui import blocks as page
 from kvviz.ui import browser, show, state
 from kvviz.ui.answer import answer
 from kvviz.ui.race import player
+from kvviz.workings import of_race
 
 lang = state.lang()
 answered = answer(*state.read())
@@ -33,6 +34,7 @@ else:
     query = race.to_query(settings, step)
     with head:
         st.markdown(f"### {race.headline(raced, lang)}")
+        show.working(of_race(raced, lang), key="race", lang=lang)
     with play:
         player(packed)
     # On a phone the race comes before what explains it.

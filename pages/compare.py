@@ -34,8 +34,7 @@ show.out_of_sight(answered, lang, everything=True)
 if "model" in answered.errors:
     show.stand_in(base, lang)
 page.unknown_in_link(lang)
-tabs = st.tabs([text.TAB_SCENARIOS(lang), text.TAB_MODELS(lang)], key=f"compare_tabs_{lang}", on_change="rerun")
-scenarios, every = tabs
+scenarios, every = show.tabs((text.TAB_SCENARIOS, text.TAB_MODELS), key="compare_tabs", lang=lang)
 if scenarios.open:
     with scenarios:
         st.markdown(f"#### {text.MATRIX(lang)}")
@@ -53,6 +52,7 @@ if scenarios.open:
         if opened is not None:
             page.open_on_sizing(opened)
             st.switch_page(Path(__file__).with_name("sizing.py"))
+        page.faces(compared, lang)
         page.table(compared, lang)
         if any(one.sizing for one in compared):
             st.markdown(f"**{text.CHART(lang)}**")

@@ -39,7 +39,7 @@ if a is None:
         show.answer(sizing, answered.notes, lang)
         with st.container(horizontal=True, vertical_alignment="center"):
             challenged = partial(page.challenge, scenario)
-            st.button(text.CHALLENGE(lang), key="challenge", type="primary", on_click=challenged)
+            st.button(text.CHALLENGE(lang), key="challenge", type=browser.foremost(), on_click=challenged)
             st.page_link(SIZING, label=text.OPEN_SIZING(lang), icon=":material/arrow_back:")
         show.facts(sizing, lang)
         if sizing.budget is not None:

@@ -73,10 +73,9 @@ if sizing is not None:
             show.watch_out(sizing, lang)
 
 if sizing is not None and not embedded:
-    names = [t(lang) for t in (text.GROWTH_TAB, text.WHY, text.LAYERS, text.WHAT_IF, text.LAUNCH)]
     # Only what is open is drawn: the page answers sooner.
-    tabs = st.tabs(names, default=text.LAYERS(lang), key=f"tabs_{lang}", on_change="rerun")
-    growth, why, layers, what_if, launch = tabs
+    titles = (text.GROWTH_TAB, text.WHY, text.LAYERS, text.WHAT_IF, text.LAUNCH)
+    growth, why, layers, what_if, launch = show.tabs(titles, key="tabs", lang=lang, first=2)
     if growth.open:
         with growth:
             show.growth_tab(sizing, lang)
@@ -103,7 +102,7 @@ if sizing is not None and not embedded and not stands_in:
             tables = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}
             if sizing.budget is not None:
                 tables = {text.LEDGER(lang): ledger_rows(sizing, lang), **tables}
-            show.share(sizing, tables, lang)
+            show.share(sizing, answered, tables, lang)
 if sizing is not None and not embedded and phone:  # whoever types sees what comes of it
     with st.bottom:
         show.verdict(sizing, lang)

@@ -826,3 +826,26 @@ def test_a_terminal_without_kanji_is_no_error() -> None:
     done = process("size", GEMMA, "--lang", "ja", module=("-c", program))
     assert done.stderr == ""
     assert "11 GiB" in done.stdout or "GiB" in done.stdout
+
+
+# --- a report --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("ending", ["html", "md"])
+def test_a_report_is_written_beside_the_answer(capsys: Capture, tmp_path: Path, ending: str, lang: str) -> None:
+    file = tmp_path / f"report.{ending}"
+    given = (QWEN, "--gpu", "h100-80gb", "--sequences", "50", "--input", "3072", "--output", "1024", "--lang", lang)
+    plain = run(capsys, "size", *given)
+    assert run(capsys, "size", *given, "--report", str(file)) == plain
+    written = file.read_text(encoding="utf-8")
+    assert "37,270,585,344" in written  # the pool
+    assert "FP8" in written  # what would help
+    assert written.startswith(f'<!doctype html>\n<html lang="{lang}">' if ending == "html" else "## ")
+
+
+def test_a_report_that_cannot_be_written_is_one_line(capsys: Capture, tmp_path: Path) -> None:
+    for file, why in ((tmp_path / "report.pdf", ".html or .md"), (tmp_path / "none" / "report.md", "No such file")):
+        code, out, err = run(capsys, "size", QWEN, "--report", str(file))
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert why in err

@@ -1,10 +1,10 @@
-"""What is taken away opens again: CSV, JSON, Markdown, frame and QR code, in both languages, hostile names too."""
+"""What is taken away opens again: CSV, JSON, frame and QR code, in both languages, hostile names too."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -12,23 +12,19 @@ from xml.etree import ElementTree
 
 import pytest
 import segno
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 import kvviz
 from kvviz.charts.growth import growth_rows
 from kvviz.charts.layers import layer_rows
 from kvviz.charts.ledger import ledger_rows, ledger_segments
-from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
-from kvviz.core.units import GIB, format_bytes
+from kvviz.core.units import GIB
 from kvviz.export import (
     csv_bytes,
     csv_text,
     embed_code,
     file_name,
     json_text,
-    markdown_summary,
     not_modelled,
     sizing_json,
 )
@@ -37,11 +33,11 @@ from kvviz.qr import MOST_BYTES, QUIET_MODULES, qr_svg
 from kvviz.resolve import resolve
 from kvviz.scenario import ENGINES, Scenario, from_json, from_query, to_query
 from kvviz.sizing import Sizing, size
-from kvviz.text import LANGUAGES, Lang, Message, Text
+from kvviz.text import LANGUAGES, Lang
 from kvviz.text import charts as parts
 from kvviz.text import explain as why
 from kvviz.text import export as text
-from kvviz.verdict import one_line, verdict
+from kvviz.verdict import one_line
 from tests.test_catalogue import SMALL
 
 SCENARIOS = [
@@ -170,158 +166,14 @@ def test_json_is_the_command_lines_object(scenario: Scenario, lang: Lang) -> Non
     assert "\\u" not in json_text(sizing, lang)
 
 
-# --- Markdown --------------------------------------------------------------------------------------------------------
-
-
-def tokens(markdown: str) -> list[Token]:
-    """Blocks and what is in their lines, as CommonMark with tables and autolinks reads them."""
-    found = []
-    for token in MarkdownIt("gfm-like", {"linkify": False, "html": True}).parse(markdown):
-        found += [token, *(token.children or [])]
-    return found
-
-
-def rows_of(markdown: str) -> list[list[str]]:
-    """The text of the cells of all tables."""
-    rows: list[list[str]] = []
-    parsed = MarkdownIt("gfm-like", {"linkify": False}).parse(markdown)
-    for place, block in enumerate(parsed):
-        if block.type == "tr_open":
-            rows.append([])
-        elif block.type in ("th_open", "td_open"):
-            inline = parsed[place + 1]
-            rows[-1].append("".join(child.content for child in inline.children or []))
-    return rows
-
-
-def numbers(rows: Sequence[Sequence[str]]) -> set[int]:
-    """Every whole number that fills a cell."""
-    cells = [cell for row in rows for cell in row]
-    return {int(cell.replace(",", "")) for cell in cells if re.fullmatch(r"-?[\d,]+", cell)}
-
-
-@BOTH
-@EACH
-def test_markdown_opens_with_the_answer_and_has_the_sizings_numbers(scenario: Scenario, lang: Lang) -> None:
-    sizing = sized(scenario)
-    address = link(sizing.scenario)
-    markdown = markdown_summary(sizing, address, lang)
-    parsed = tokens(markdown)
-    strong = [parsed[i + 1].content for i, token in enumerate(parsed) if token.type == "strong_open"]
-    assert strong[0] == verdict(sizing, lang).head
-    assert [t.attrs["href"] for t in parsed if t.type == "link_open"] == [address]
-    assert {t.type for t in parsed} & {"html_block", "html_inline", "image", "fence", "code_block", "hr"} == set()
-    found = numbers(rows_of(markdown))
-    assert sizing.content_bytes in found
-    assert {sizing.request_bytes, sizing.held_bytes} - {None} <= found
-    budget = sizing.budget
-    if budget is not None and sizing.short_bytes is not None:
-        terms = (budget.weights, budget.activations, budget.graphs, budget.non_torch)
-        assert {term.value_bytes for term in terms} <= found
-        assert {budget.device_bytes, budget.outside_bytes, budget.available_bytes, budget.pool_bytes} <= found
-        assert {budget.usable_bytes + sizing.short_bytes, abs(sizing.lacking_bytes or 0)} <= found
-        assert all(parts.BASIS[term.basis](lang) in markdown for term in terms)
-    for said in (kvviz.__version__, sizing.scenario.revision, *(line(lang) for line in not_modelled(scenario))):
-        assert said in markdown
-    visible = "".join(t.content for t in parsed if t.type in ("text", "code_inline", "text_special"))
-    for note in sizing.notes:
-        assert note.message(lang) in visible
-
-
-@BOTH
-def test_markdown_is_one_page(lang: Lang) -> None:
-    for scenario in SCENARIOS:
-        lines = markdown_summary(sized(scenario), "", lang).splitlines()
-        assert len(lines) <= 85
-        assert len("\n".join(lines)) <= 9_000
-
-
-@BOTH
-def test_markdown_marks_what_was_changed(lang: Lang) -> None:
-    sizing = sized(Scenario(model="google/gemma-3-27b-it", sequences=7, memory_fraction=0.8))
-    marks = {row[0]: row[1:] for row in rows_of(markdown_summary(sizing, "", lang)) if len(row) == 3}
-    changed = [value for value, mark in marks.values() if mark == text.CHANGED(lang)]
-    assert changed == ["google/gemma-3-27b-it", "7", "0.8"]
-    assert ["auto → bf16", text.AS_DEFAULT(lang)] in marks.values()
-    rest = text.THE_REST(lang, settings="").rstrip(".。")
-    assert rest in markdown_summary(sizing, "", lang)
-
-
-def test_markdown_marks_estimates() -> None:
-    sizing = sized(Scenario(gpus=2))
-    assert sizing.budget is not None
-    weights = format_bytes(sizing.budget.weights.value_bytes)
-    marks = {row[1]: row[2] for row in rows_of(markdown_summary(sizing, "", "en")) if len(row) == 3}
-    assert marks[f"auto: {weights} per GPU"] == f"default, {parts.BASIS['assumed']('en')}"
-
-
-@pytest.mark.parametrize(
-    ("gpu", "basis", "source"),
-    [
-        ("h100-80gb", "measured", "nvidia-smi, public reports"),
-        ("rtx-3090", "assumed", "published figures"),
-        ("own-48gib", "exact", "as you gave it"),
-        ("a100-40gb-mig-1g.5gb", "assumed", "1 of the 8 memory slices"),
-    ],
-)
-def test_markdown_says_how_a_gpus_memory_is_known(gpu: str, basis: str, source: str) -> None:
-    rows = rows_of(markdown_summary(sized(Scenario(gpu=gpu)), "", "en"))
-    [(_, _, _, said, where)] = [row for row in rows if row[0] == text.DEVICE("en")]
-    assert said == parts.BASIS[basis]("en")
-    assert source in where
-
-
-def test_settings_that_count_for_nothing_are_left_out() -> None:
-    of_users = markdown_summary(sized(Scenario(users=200)), "", "en")
-    assert "Requests at peak" not in of_users
-    assert "200 × 15 s ÷ (15 s + 45 s)" in of_users
-    written = csv_text(sized(Scenario()), "en", tables={})
-    assert "Requests at peak,50" in written
-
-
-@pytest.mark.parametrize("name", [name for name in HOSTILE if name])
-def test_nothing_hostile_becomes_markup(name: str) -> None:
-    """Names from a config stand in facts and notes."""
-    sizing = sized(Scenario())
-    plain = markdown_summary(sizing, link(sizing.scenario), "en")
-    said = Message(Text("{name}", "{name}"), {"name": name})
-    fact = Fact(term=name, value=name, origin="derived", where=name)
-    architecture = replace(sizing.architecture, facts=(*sizing.architecture.facts, fact))
-    hostile = replace(
-        sizing, architecture=architecture, kv_dtype_reason=said, notes=(*sizing.notes, Note(code="x", message=said))
-    )
-    markdown = markdown_summary(hostile, link(sizing.scenario), "en")
-    before, after = tokens(plain), tokens(markdown)
-
-    def structure(of: list[Token]) -> list[str]:
-        inline = {"text", "text_special", "code_inline"}
-        return [t.type for t in of if t.type not in inline]
-
-    extra_item = ["list_item_open", "paragraph_open", "inline", "paragraph_close", "list_item_close"]
-    assert sorted(structure(after)) == sorted(structure(before) + extra_item)
-    visible = "".join(t.content for t in after if t.type in ("text", "code_inline", "text_special"))
-    assert visible.replace("\u200b", "").count(" ".join(name.split())) >= 4
-    for bare in ("http://", "www.", "@someone", "#123"):  # sites link them by themselves
-        in_text = "".join(t.content for t in after if t.type in ("text", "text_special"))
-        assert bare not in in_text
+# --- Sharing ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", ["", "?v=1", "/?v=1", "javascript:alert(1)", "file:///etc/passwd", "http://[x"])
-def test_only_a_web_address_becomes_a_link(bad: str) -> None:
-    markdown = markdown_summary(sized(Scenario()), bad, "en")
-    assert [t for t in tokens(markdown) if t.type == "link_open"] == []
+def test_only_a_web_address_can_be_embedded(bad: str) -> None:
     with pytest.raises(KvvizError) as caught:
         embed_code(bad, "en")
     assert caught.value.code == "no-address"
-
-
-def test_a_link_cannot_end_early() -> None:
-    address = link(Scenario(model="a (b)")) + "&x=)<y> z"
-    (found,) = [t for t in tokens(markdown_summary(sized(Scenario()), address, "en")) if t.type == "link_open"]
-    assert parse_qs(urlsplit(str(found.attrs["href"])).query)["x"] == [")<y> z"]
-
-
-# --- Sharing ---------------------------------------------------------------------------------------------------------
 
 
 class Frames(HTMLParser):
@@ -454,8 +306,6 @@ def test_what_is_left_out_is_no_setting(lang: Lang) -> None:
             assert settable not in said.lower()
 
 
-@BOTH
-def test_the_fraction_that_the_engine_takes_is_said(lang: Lang) -> None:
-    markdown = markdown_summary(sized(Scenario()), "", lang)
-    assert text.AUTO_IS(lang, value="0.92") in markdown
-    assert text.AUTO_IS(lang, value="0.92") not in markdown_summary(sized(Scenario(memory_fraction=0.8)), "", lang)
+def test_settings_that_count_for_nothing_are_left_out() -> None:
+    assert "Requests at peak,50" in csv_text(sized(Scenario()), "en", tables={})
+    assert "Requests at peak" not in csv_text(sized(Scenario(users=200)), "en", tables={})

@@ -14,7 +14,7 @@ from kvviz.devices import device, devices
 from kvviz.engines import vllm
 from kvviz.engines.vllm_kernels import has_kernel
 from kvviz.estimate import Estimate
-from kvviz.levers import CHEAPEST_FIRST, MOST_FIXES, Lever, fixes, levers, speed_floor
+from kvviz.levers import CHEAPEST_FIRST, MOST_FIXES, Lever, crossover_requests, fixes, levers, speed_floor
 from kvviz.resolve import resolve
 from kvviz.scenario import ENGINES, Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
@@ -549,3 +549,31 @@ def test_weights_are_offered_in_the_types_of_the_engines_files() -> None:
     assert said["vllm"] == ["FP8 weights", "INT4 weights"]
     for engine in ENGINES:
         assert engine == "llama.cpp" or not any("Q" in label for label in said[engine])
+
+
+# --- weights and cache -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "requests"),
+    [
+        ({}, 32),  # 31.97 GiB of weights, 1 GiB a request
+        ({"kv_dtype": "fp8"}, 64),
+        ({"gpus": 2}, 32),  # halves of both
+        ({"model": "Qwen/Qwen3-32B"}, None),  # 61.0 GiB: more than the 50 asked for
+        ({"model": "Qwen/Qwen3-32B", "sequences": 62}, 62),
+        ({"model": "Qwen/Qwen3-32B", "sequences": 61}, None),
+        ({"gpus": 2, "tp": 1}, None),  # two engines, each with its own weights
+        ({"gpu": ""}, None),
+        ({"model": "Qwen/Qwen3-32B", "gpu": "rtx-4090"}, None),  # does not start
+    ],
+    ids=str,
+)
+def test_from_how_many_requests_on_the_cache_is_the_larger_part(
+    changes: dict[str, object], requests: int | None
+) -> None:
+    asked = sized(**changes)
+    assert crossover_requests(asked) == requests
+    if requests is not None and asked.budget is not None:
+        weights = asked.budget.weights.value_bytes
+        assert asked.need_bytes(requests - 1, asked.tokens) <= weights < asked.need_bytes(requests, asked.tokens)

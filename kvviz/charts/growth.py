@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import log2, log10
-from typing import Any
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any
 
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest
@@ -20,6 +18,9 @@ from kvviz.planning import most_requests, step_tokens
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import charts as text
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 HEIGHT = 440
 
@@ -125,20 +126,20 @@ def _growth(of: ByIdentity[Sizing], log: bool) -> Growth:
     )
 
 
-def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure:
+def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> "go.Figure":
     """The chart. Without a budget it shows growth alone, without a plan the growth of the content.
 
     A line that leaves through the top ends in an arrow there. ``log``: both axes are logarithmic.
     """
     g = growth(sizing, log=log)
     here_bytes = g.need_bytes(g.asked.per_engine, sizing.tokens)
-    scale, weights_in_sight = _scale(g, here_bytes, log=log)
+    scale, weights_in_sight = scale_of(g, here_bytes, log=log)
 
     drawing = Drawing()
     if g.usable_bytes is not None:
-        _level(drawing, g, g.usable_bytes, RULE, "solid", _capacity_name(sizing, g.usable_bytes, lang), width=2)
+        _level(drawing, g, g.usable_bytes, RULE, "solid", capacity_name(sizing, g.usable_bytes, lang), width=2)
     if g.weights_bytes is not None:
-        name = _weights_name(g, weights_in_sight, lang)
+        name = weights_name(g, weights_in_sight, lang)
         _level(drawing, g, g.weights_bytes, COLOURS["weights"], "dashdot", name, width=3, drawn=weights_in_sight)
     styles = iter(("dash", "dot"))
     for one in g.lines:
@@ -149,7 +150,7 @@ def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure
             y=[float(count) / GIB for count in line_bytes],
             customdata=[format_bytes(count) for count in line_bytes],
             mode="lines",
-            name=_line_name(sizing, g, one, lang),
+            name=line_name(sizing, g, one, lang),
             line={
                 "color": COLOURS["kv"],
                 "width": 4 if mine else 2,
@@ -158,7 +159,7 @@ def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure
             hovertemplate=f"{words.requests(one.requests, lang)}: %{{customdata}}<extra></extra>",
             meta=f"requests-{one.requests}",
         )
-    room = _room(sizing, g, scale, weights_in_sight)
+    room = room_of(sizing, g, scale, weights_in_sight)
     _mark_leaving(drawing, room, scale)
     if sizing.scenario.typical_tokens != sizing.tokens:
         _mark_typical(drawing, sizing, g, room, scale, lang)
@@ -166,7 +167,7 @@ def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure
     _mark_here(drawing, sizing, room, scale, here_bytes, lang)
     _shade_beyond(drawing, sizing, g, lang)
 
-    bytes_axis, unit = _bytes_axis(scale)
+    vertical, unit = bytes_axis(scale)
     title = text.GROWTH_TITLE if g.counted else text.GROWTH_TITLE_CONTENT
     if unit is None:
         title = text.GROWTH_TITLE_LOG if g.counted else text.GROWTH_TITLE_CONTENT_LOG
@@ -179,9 +180,9 @@ def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> go.Figure
         xaxis={
             "title": {"text": text.TOKENS_AXIS(lang), "standoff": 6},
             "unifiedhovertitle": {"text": f"%{{x:,d}} {text.HOVER_TOKENS(lang)}"},
-            **_tokens_axis(scale),
+            **tokens_axis(scale),
         },
-        yaxis=bytes_axis,
+        yaxis=vertical,
     )
 
 
@@ -224,9 +225,9 @@ def growth_alt(sizing: Sizing, lang: Lang) -> str:
         )
     ]
     if g.usable_bytes is not None:
-        crossings = text.PART_SEPARATOR(lang).join(_line_name(sizing, g, one, lang) for one in g.lines)
+        crossings = text.PART_SEPARATOR(lang).join(line_name(sizing, g, one, lang) for one in g.lines)
         if sizing.scenario.typical_tokens != sizing.tokens:
-            crossings = text.PART_SEPARATOR(lang).join((crossings, _typical_name(sizing, lang)))
+            crossings = text.PART_SEPARATOR(lang).join((crossings, typical_name(sizing, lang)))
         said.append(text.GROWTH_ALT_CAPACITY(lang, bytes=format_bytes(g.usable_bytes), crossings=crossings))
     if g.weights_bytes is not None:
         said.append(text.GROWTH_ALT_WEIGHTS(lang, bytes=format_bytes(g.weights_bytes)))
@@ -263,7 +264,7 @@ def _points(sizing: Sizing, first: int, end: int, marks: list[int], *, log: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Scale:
+class Scale:
     """Where lengths and bytes lie, as shares of the chart's width and height."""
 
     log: bool
@@ -288,7 +289,7 @@ class _Scale:
         return float(count / self.top_bytes)
 
 
-def _scale(g: Growth, here_bytes: Fraction, *, log: bool) -> tuple[_Scale, bool]:
+def scale_of(g: Growth, here_bytes: Fraction, *, log: bool) -> tuple[Scale, bool]:
     """The chart's edges, and whether the weights' line lies between them."""
     usable_bytes, weights_bytes = Fraction(g.usable_bytes or 0), Fraction(g.weights_bytes or 0)
     low_bytes, base = Fraction(0), max(here_bytes, usable_bytes)
@@ -302,13 +303,14 @@ def _scale(g: Growth, here_bytes: Fraction, *, log: bool) -> tuple[_Scale, bool]
             base = 2 * usable_bytes
         in_sight = g.weights_bytes is not None and weights_bytes <= _WEIGHTS_IN_SIGHT * base
         top_bytes = max(base, weights_bytes if in_sight else base) * Fraction(125, 100)
-    scale = _Scale(
+    scale = Scale(
         log=log, start_tokens=g.start_tokens, end_tokens=g.end_tokens, low_bytes=low_bytes, top_bytes=top_bytes
     )
     return scale, in_sight
 
 
-def _tokens_axis(scale: _Scale) -> dict[str, Any]:
+def tokens_axis(scale: Scale) -> dict[str, Any]:
+    """Range and ticks with their words, as Plotly takes them."""
     if scale.log:
         values = words.powers(scale.start_tokens, scale.end_tokens)
         edges = [log10(scale.start_tokens), log10(scale.end_tokens)]
@@ -317,7 +319,7 @@ def _tokens_axis(scale: _Scale) -> dict[str, Any]:
     return {"range": [0, scale.end_tokens], "tickvals": marks, "ticktext": [words.tick(value) for value in marks]}
 
 
-def _bytes_axis(scale: _Scale) -> tuple[dict[str, Any], str | None]:
+def bytes_axis(scale: Scale) -> tuple[dict[str, Any], str | None]:
     """The axis, and the unit of its numbers; None where each is written with its own."""
     low, top = float(scale.low_bytes), float(scale.top_bytes)
     if scale.log:
@@ -356,7 +358,7 @@ def _level(
     )
 
 
-def _room(sizing: Sizing, g: Growth, scale: _Scale, weights_in_sight: bool) -> Room:
+def room_of(sizing: Sizing, g: Growth, scale: Scale, weights_in_sight: bool) -> Room:
     """What is drawn, as shares of the chart, for the labels to keep clear of."""
     levels = [g.usable_bytes] if g.usable_bytes or (g.usable_bytes == 0 and not scale.log) else []
     if weights_in_sight and g.weights_bytes is not None:
@@ -369,7 +371,7 @@ def _room(sizing: Sizing, g: Growth, scale: _Scale, weights_in_sight: bool) -> R
     )
 
 
-def _mark_leaving(drawing: Drawing, room: Room, scale: _Scale) -> None:
+def _mark_leaving(drawing: Drawing, room: Room, scale: Scale) -> None:
     """An arrow where a line leaves the chart through the top."""
     for heights in room.rising:
         share = room.leaves(heights)
@@ -388,7 +390,7 @@ def _mark_leaving(drawing: Drawing, room: Room, scale: _Scale) -> None:
         )
 
 
-def _mark_crossings(drawing: Drawing, g: Growth, room: Room, scale: _Scale) -> None:
+def _mark_crossings(drawing: Drawing, g: Growth, room: Room, scale: Scale) -> None:
     """A dot where a line meets the pool, with the length if there is room for the number."""
     if not g.usable_bytes:
         return
@@ -414,7 +416,7 @@ def _mark_crossings(drawing: Drawing, g: Growth, room: Room, scale: _Scale) -> N
         )
 
 
-def _mark_typical(drawing: Drawing, sizing: Sizing, g: Growth, room: Room, scale: _Scale, lang: Lang) -> None:
+def _mark_typical(drawing: Drawing, sizing: Sizing, g: Growth, room: Room, scale: Scale, lang: Lang) -> None:
     """A small marker on the scenario's own line, where its requests have a typical length."""
     tokens = sizing.scenario.typical_tokens
     count = g.need_bytes(g.asked.per_engine, tokens)
@@ -425,7 +427,7 @@ def _mark_typical(drawing: Drawing, sizing: Sizing, g: Growth, room: Room, scale
         x=[tokens],
         y=[float(count) / GIB],
         mode="markers",
-        name=_typical_name(sizing, lang),
+        name=typical_name(sizing, lang),
         marker={"color": COLOURS["kv"], "symbol": "square", "size": 10, "line": {"width": 1.5, "color": "#FFFFFF"}},
         hoverinfo="skip",
         cliponaxis=False,
@@ -433,7 +435,7 @@ def _mark_typical(drawing: Drawing, sizing: Sizing, g: Growth, room: Room, scale
     )
 
 
-def _mark_here(drawing: Drawing, sizing: Sizing, room: Room, scale: _Scale, here_bytes: Fraction, lang: Lang) -> None:
+def _mark_here(drawing: Drawing, sizing: Sizing, room: Room, scale: Scale, here_bytes: Fraction, lang: Lang) -> None:
     """The scenario's length and need; at the upper edge where the need lies above it."""
     above = here_bytes > scale.top_bytes
     share, height = scale.across(sizing.tokens), min(1.0, scale.up(here_bytes))
@@ -496,7 +498,7 @@ def _shade_beyond(drawing: Drawing, sizing: Sizing, g: Growth, lang: Lang) -> No
     )
 
 
-def _line_name(sizing: Sizing, g: Growth, one: Line, lang: Lang) -> str:
+def line_name(sizing: Sizing, g: Growth, one: Line, lang: Lang) -> str:
     """The number of requests and how long they may be: never longer than the model itself allows."""
     requests = words.requests(one.requests, lang)
     if g.usable_bytes is None:
@@ -511,14 +513,16 @@ def _line_name(sizing: Sizing, g: Growth, one: Line, lang: Lang) -> str:
     return text.FIT_UNTIL(lang, requests=requests, tokens=words.tokens(one.fit_tokens, lang))
 
 
-def _capacity_name(sizing: Sizing, usable_bytes: int, lang: Lang) -> str:
+def capacity_name(sizing: Sizing, usable_bytes: int, lang: Lang) -> str:
+    """The pool's line."""
     room = format_bytes(usable_bytes)
     if sizing.budget is None or not sizing.budget.kept_free_bytes:
         return text.CAPACITY(lang, bytes=room)
     return text.CAPACITY_KEPT(lang, bytes=room, kept=format_bytes(sizing.budget.kept_free_bytes))
 
 
-def _typical_name(sizing: Sizing, lang: Lang) -> str:
+def typical_name(sizing: Sizing, lang: Lang) -> str:
+    """The marker of a typical request."""
     tokens = words.tokens(sizing.scenario.typical_tokens, lang)
     if sizing.max_sequences_typical is None:
         return text.TYPICAL(lang, tokens=tokens)
@@ -526,7 +530,8 @@ def _typical_name(sizing: Sizing, lang: Lang) -> str:
     return text.TYPICAL_FIT(lang, tokens=tokens, fit=fit)
 
 
-def _weights_name(g: Growth, in_sight: bool, lang: Lang) -> str:
+def weights_name(g: Growth, in_sight: bool, lang: Lang) -> str:
+    """The weights' line, and from where on the cache is larger."""
     weights = format_bytes(g.weights_bytes or 0)
     if not in_sight:
         return text.WEIGHTS_OFF(lang, bytes=weights)

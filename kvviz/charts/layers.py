@@ -5,6 +5,7 @@ with the page and the letters do not. A cell is as wide as its cache grows: full
 with every token, narrower for a window or chunk, narrowest for a fixed state; a letter and a colour tell the kind.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -158,6 +159,21 @@ def strip_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{alt}" width="100%" height="{tall}" '
         f'style="max-width:{wide}px;font-family:{_FONT}">{"".join(parts)}</svg>'
     )
+
+
+def layer_strip_alt(sizing: Sizing, lang: Lang) -> str:
+    """The strip in words, for screen readers."""
+    drawn = cells(sizing.architecture.layers, sizing.kv_dtype, sizing.tokens, lang)
+    return _alt(drawn, sizing.tokens, lang)
+
+
+def layer_counts(sizing: Sizing, lang: Lang) -> str:
+    """The strip in a line: ``32 layers: 26 window, 6 full``."""
+    found = Counter(text.SHORT_KINDS[letter(layer)] for layer in sizing.architecture.layers)
+    kinds = text.PART_SEPARATOR(lang).join(
+        text.SHORT_COUNT(lang, count=format_count(count), kind=kind(lang)) for kind, count in found.most_common()
+    )
+    return text.LAYER_COUNTS(lang, count=format_count(sum(found.values())), kinds=kinds)
 
 
 def layer_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kvviz.budgets import Budget
 from kvviz.charts import words
@@ -16,6 +14,9 @@ from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as text
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 HEIGHT = 250
 """Where the legend has no more than three rows of two."""
 LEGEND_WIDTH, LEGEND_FONT = 124, 11
@@ -23,9 +24,9 @@ LEGEND_WIDTH, LEGEND_FONT = 124, 11
 
 _LEGEND_ROWS, _LEGEND_ROW = 3, 32
 
-_INSIDE_FRACTION = 0.18
+INSIDE_FRACTION = 0.18
 """A segment narrower than this share of the bar carries no text: on a phone a value would stick out."""
-_BREAK_FRACTION = 0.02
+BREAK_FRACTION = 0.02
 """Width of the gap in a broken bar, as a share of the card."""
 
 LedgerBasis = Basis | Literal["estimated"]
@@ -185,13 +186,13 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
     return tuple(one for one in parts if one.value_bytes)
 
 
-def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
+def ledger_figure(sizing: Sizing, lang: Lang) -> "go.Figure":
     """The bar. ``sizing.budget`` must be there: without a GPU or weights there is no ledger.
 
     What is short is drawn to scale up to the size of the card; beyond that the bar is broken and words tell.
     """
     budget = _budget(sizing)
-    segments = _drawn(ledger_segments(sizing))
+    segments = drawn(ledger_segments(sizing))
     card = budget.device_bytes / GIB
     beyond = [s for s in segments if not s.on_gpu]
     lacking = sum(s.value_bytes for s in beyond) / GIB
@@ -203,7 +204,7 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
     for segment in segments:
         width = segment.value_bytes / GIB * (1.0 if segment.on_gpu else shrunk)
         broken = shrunk < 1 and segment is longest
-        gap = _BREAK_FRACTION * card if broken else 0.0
+        gap = BREAK_FRACTION * card if broken else 0.0
         _bar(drawing, segment, (width - gap) / (2 if broken else 1), lang)
         if broken:
             drawing.bar(
@@ -218,7 +219,7 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             )
             _bar(drawing, segment, (width - gap) / 2, lang, again=True)
             _mark_break(drawing, start + width / 2, gap)
-        elif width >= _INSIDE_FRACTION * total and (segment.on_gpu or shrunk == 1):
+        elif width >= INSIDE_FRACTION * total and (segment.on_gpu or shrunk == 1):
             drawing.label(x=start + width / 2, y=0, text=format_bytes(segment.value_bytes), **LABEL)
         start += width
     rows = -(-sum(bar["showlegend"] for bar in drawing.traces) // 2)  # of the legend, on a phone
@@ -242,7 +243,7 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> go.Figure:
             yshift=18,
             xanchor="right",
             yanchor="bottom",
-            text=f"<b>{_short(sizing, budget, lang)}</b>",
+            text=f"<b>{short_label(sizing, budget, lang)}</b>",
         )
     if shrunk < 1:
         drawing.label(
@@ -286,8 +287,8 @@ def ledger_alt(sizing: Sizing, lang: Lang) -> str:
     """The bar in words, for screen readers."""
     budget = _budget(sizing)
     parts = text.PART_SEPARATOR(lang).join(
-        text.PART_BYTES(lang, label=s.label(lang), bytes=_value(s, lang))
-        for s in _drawn(ledger_segments(sizing))
+        text.PART_BYTES(lang, label=s.label(lang), bytes=value_label(s, lang))
+        for s in drawn(ledger_segments(sizing))
         if s.term != "remainder"
     )
     return text.LEDGER_ALT(
@@ -312,10 +313,10 @@ def _budget(sizing: Sizing) -> Budget:
     return sizing.budget
 
 
-def _drawn(segments: tuple[Segment, ...]) -> list[Segment]:
+def drawn(segments: tuple[Segment, ...]) -> list[Segment]:
     """The engine's two parts are thin, and so is what no program sees: two segments in the bar, four rows in the
     table."""
-    drawn: list[Segment] = []
+    shown: list[Segment] = []
     engine_bytes = sum(s.value_bytes for s in segments if s.role == "overhead")
     hidden_bytes = sum(s.value_bytes for s in segments if s.term == "hidden")
     outside = any(s.term == "outside" for s in segments)
@@ -323,13 +324,13 @@ def _drawn(segments: tuple[Segment, ...]) -> list[Segment]:
         if outside and segment.term == "hidden":
             continue
         if segment.term == "outside":
-            drawn.append(replace(segment, value_bytes=segment.value_bytes + hidden_bytes))
+            shown.append(replace(segment, value_bytes=segment.value_bytes + hidden_bytes))
         elif segment.role != "overhead":
-            drawn.append(segment)
+            shown.append(segment)
         elif engine_bytes:
-            drawn.append(replace(segment, term="engine", label=text.ENGINE, value_bytes=engine_bytes))
+            shown.append(replace(segment, term="engine", label=text.ENGINE, value_bytes=engine_bytes))
             engine_bytes = 0
-    return drawn
+    return shown
 
 
 def _on_card(budget: Budget, terms: Mapping[str, Estimate]) -> dict[str, int]:
@@ -353,9 +354,9 @@ def _bar(drawing: Drawing, segment: Segment, width: float, lang: Lang, *, again:
         x=[width],
         y=[""],
         orientation="h",
-        name=f"{segment.label(lang)}<br>{_value(segment, lang)}",
+        name=f"{segment.label(lang)}<br>{value_label(segment, lang)}",
         marker=hollow(segment.role, *pattern) if pattern else fill(segment.role),
-        hovertemplate=f"{segment.label(lang)}<br>{_value(segment, lang)}"
+        hovertemplate=f"{segment.label(lang)}<br>{value_label(segment, lang)}"
         f" = {format_count(segment.value_bytes)} B<extra></extra>",
         width=_THICK,
         showlegend=segment.term != "remainder" and not again,
@@ -375,14 +376,14 @@ def _mark_break(drawing: Drawing, middle: float, gap: float) -> None:
         )
 
 
-def _value(segment: Segment, lang: Lang) -> str:
+def value_label(segment: Segment, lang: Lang) -> str:
     """The bytes; what rests on an estimate of its own says so with them."""
     value = format_bytes(segment.value_bytes)
     estimated = segment.basis == "assumed" and segment.role in ("activations", "overhead", "weights")
     return text.ESTIMATED(lang, bytes=value) if estimated else value
 
 
-def _short(sizing: Sizing, budget: Budget, lang: Lang) -> str:
+def short_label(sizing: Sizing, budget: Budget, lang: Lang) -> str:
     """All that is lacking, and what for."""
     lacking, short = sizing.lacking_bytes or 0, sizing.short_bytes or 0
     if lacking != short:

@@ -3,9 +3,10 @@
 Only data colours are set here: fonts, text and background are left to the page's theme.
 """
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import plotly.graph_objects as go
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 Role = Literal["weights", "kv", "activations", "overhead", "free"]
 
@@ -117,8 +118,10 @@ class Drawing:
         xaxis: dict[str, Any],
         yaxis: dict[str, Any],
         **layout: object,
-    ) -> go.Figure:
+    ) -> "go.Figure":
         """Fixed height, legend below, transparent background, nothing that catches a finger scrolling the page."""
+        import plotly.graph_objects as go  # here: rows and words of a chart are wanted without it, too
+
         axis = {"fixedrange": True, "gridcolor": GRID, "zeroline": False, "automargin": True}
         return go.Figure(
             data=self.traces,

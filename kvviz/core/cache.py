@@ -4,8 +4,8 @@ Content is piecewise linear in the sequence length: ``state + growing·n + windo
 an engine; what one sets aside for the same layer is in ``kvviz.engines``.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal, assert_never
 
@@ -269,6 +269,22 @@ def content(layers: tuple[Layer, ...], dtype: KvDtype) -> Content:
         state_bytes=sum(state_bytes(c) for c in caches),
         cross_bytes=sum((cross_bytes(c, dtype) for c in caches), Fraction(0)),
     )
+
+
+def kv_heads_of(cache: LayerCache) -> int:
+    """Heads whose keys and values are stored; 0 where a cache is none of heads."""
+    if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
+        return cache.kv_heads
+    return 0
+
+
+def with_kv_heads(layers: tuple[Layer, ...], change: Callable[[int], int]) -> tuple[Layer, ...]:
+    """The same layers with other KV heads: what sharing decides when a model is made."""
+    changed: dict[LayerCache, LayerCache] = {}
+    for cache in {cache for layer in layers for cache in layer}:
+        if isinstance(cache, FullAttention | SlidingWindow | ChunkedAttention | CrossAttention):
+            changed[cache] = replace(cache, kv_heads=change(cache.kv_heads))
+    return tuple(tuple(changed.get(cache, cache) for cache in layer) for layer in layers)
 
 
 def layer_bytes(layer: Layer, tokens: int, dtype: KvDtype) -> Fraction:

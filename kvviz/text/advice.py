@@ -162,7 +162,7 @@ FULL_PRECISION = Text(
 )
 HEAD_SIZE = Text(
     "The head size is {head}, as the config says. Hidden size ÷ heads ({hidden} ÷ {heads} = {derived}) would be {how}.",
-    "ヘッドサイズは config のとおり {head} です。隠れ層の幅 ÷ ヘッド数（{hidden} ÷ {heads} = {derived}）では、"
+    "ヘッドの次元は config のとおり {head} です。隠れ層の次元 ÷ ヘッド数（{hidden} ÷ {heads} = {derived}）では、"
     "{how}になります。",
 )
 TOO_SMALL = Text("{times} times too small", "正しい値の 1/{times} ")

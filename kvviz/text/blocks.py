@@ -265,6 +265,16 @@ RESEARCH_PART = Text(
     "The first {requests} of {of}: what one visitor may have simulated; kvviz simulate has no such limit.",
     "{of} 件のうち先頭の {requests} 件です（1 回に計算できる上限）。kvviz simulate にはこの上限がありません。",
 )
+PAPER_BATCHES = Text(
+    "The PagedAttention paper claims {low}–{high} times the throughput at the same latency, not so many times the"
+    " requests. Requests in a batch on average, in its Fig. 13a (OPT-13B, ShareGPT): vLLM {vllm}, Orca (Oracle) "
+    "{oracle},"
+    " Orca (Pow2) {pow2}, Orca (Max) {max}.",
+    "PagedAttention 論文の主張は、リクエスト数ではなく、同じレイテンシでのスループットが {low}～{high} "
+    "倍ということです。"
+    "平均バッチのリクエスト数（図 13a、OPT-13B、ShareGPT）は、vLLM {vllm}、Orca (Oracle) {oracle}、"
+    "Orca (Pow2) {pow2}、Orca (Max) {max} です。",
+)
 RUN = Text("Simulate", "シミュレーション")
 CANCEL = Text("Cancel", "中止")
 WORKING = Text("{percent} done", "{percent} 完了")

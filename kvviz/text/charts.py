@@ -117,11 +117,11 @@ PART_IN_BRACKETS = Text(en="{part} ({more})", ja="{part}（{more}）")
 PART_SEPARATOR = Text(en=", ", ja="、")
 VERDICT_SPARE = Text(
     en="Cache needed for {requests} of {tokens}: {need}; {spare} stay free.",
-    ja="{tokens} のリクエスト {requests}にはキャッシュ {need} が必要で、{spare} が余ります。",
+    ja="{tokens}のリクエスト {requests}にはキャッシュ {need} が必要で、{spare} が余ります。",
 )
 VERDICT_SHORT = Text(
     en="Cache needed for {requests} of {tokens}: {need}; the pool is {pool}: {short} short.",
-    ja="{tokens} のリクエスト {requests}にはキャッシュ {need} が必要ですが、プールは {pool} で、{short} 不足します。",
+    ja="{tokens}のリクエスト {requests}にはキャッシュ {need} が必要ですが、プールは {pool} で、{short} 不足します。",
 )
 VERDICT_WEIGHTS = Text(
     en="The weights are larger than the engine's share. {short} short in all, {need} of it for the cache.",
@@ -229,6 +229,24 @@ KINDS = {
     "h": Text(en="Compressed {ratio}:1", ja="圧縮アテンション {ratio}:1"),
     ".": Text(en="Stores nothing", ja="何も保存しない"),
 }
+SHORT_KINDS = {
+    "f": Text(en="full", ja="フル"),
+    "F": Text(en="full with indexer", ja="フル + インデクサー"),
+    "l": Text(en="latent", ja="潜在"),
+    "L": Text(en="latent with indexer", ja="潜在 + インデクサー"),
+    "w": Text(en="window", ja="ウィンドウ"),
+    "c": Text(en="chunked", ja="チャンク"),
+    "s": Text(en="fixed state", ja="固定長の状態"),
+    "b": Text(en="fixed state with full", ja="固定長の状態 + フル"),
+    "x": Text(en="cross", ja="クロス"),
+    "X": Text(en="full and cross", ja="フル + クロス"),
+    "H": Text(en="compressed", ja="圧縮"),
+    "h": Text(en="compressed", ja="圧縮"),
+    ".": Text(en="storing nothing", ja="保存なし"),
+}
+"""The kinds where a line must do; two compressed ones are one."""
+SHORT_COUNT = Text(en="{count} {kind}", ja="{kind} {count}")
+LAYER_COUNTS = Text(en="{count} layers: {kinds}", ja="{count} レイヤー：{kinds}")
 WINDOW_TOKENS = Text(en="last {tokens}", ja="直近 {tokens}")
 CHUNK_TOKENS = Text(en="chunks of {tokens}", ja="{tokens}のチャンク")
 CROSS_TOKENS = Text(en="encoder: {tokens}", ja="エンコーダー {tokens}")
@@ -240,7 +258,7 @@ KIND_DETAIL = Text(en="{kind}, {detail}", ja="{kind}、{detail}")
 KIND_COUNT = Text(en="{count} × {kind}", ja="{kind} × {count}")
 EACH = Text(en="{bytes} each", ja="1 レイヤー {bytes}")
 EACH_RANGE = Text(en="{least} to {most} each", ja="1 レイヤー {least}～{most}")
-STRIP_TITLE = Text(en="One sequence of {tokens}, layer by layer", ja="{tokens}の 1 シーケンス、レイヤー別")
+STRIP_TITLE = Text(en="One sequence of {tokens}, layer by layer", ja="{tokens}の 1 系列、レイヤー別")
 STRIP_SCALE = Text(en="Height of a frame: {bytes}.", ja="枠の高さは {bytes}。")
 STRIP_WIDE = Text(en="Wide cells grow in proportion to the tokens.", ja="幅の広いセルはトークン数に比例して増えます。")
 STRIP_ALT = Text(

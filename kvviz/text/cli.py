@@ -29,6 +29,14 @@ LOG_UNREADABLE = Text(en="{file} cannot be read: {why}.", ja="{file} を読み�
 GPUS = Text(en="list the known GPUs", ja="登録済みの GPU の一覧")
 GPU_QUERY = Text(en="words that the GPU's name must hold", ja="GPU の名前に含まれる語")
 QUERY = Text(en="words that the model's id must hold", ja="モデルの ID に含まれる語")
+REPORT = Text(
+    en="also write a report for a design review: FILE.html to print, or FILE.md",
+    ja="設計レビュー用のレポートもファイルに書き出す（印刷できる .html、または .md）",
+)
+REPORT_KIND = Text(
+    en="--report: {file} must end in .html or .md.", ja="--report: {file} は .html か .md で終わる必要があります。"
+)
+REPORT_NOT_WRITTEN = Text(en="{file} cannot be written: {why}.", ja="{file} に書き込めません（{why}）。")
 JSON = Text(en="print one JSON object", ja="JSON オブジェクトを 1 つ出力")
 LANG = Text(en="language of the output", ja="出力の言語")
 FLAGS = {

@@ -162,7 +162,7 @@ ACTIVATIONS_FITTED = Text(
 ACTIVATIONS_LARGEST = Text(
     "The config does not give vocabulary and width, so this is the largest of {count} measured starts of vLLM 0.11 "
     "on H100, used for 0.33.",
-    "config に語彙数と隠れ層の幅がないため、H100 での vLLM 0.11 の起動 {count} 件の実測の最大値を "
+    "config に語彙数と隠れ層の次元がないため、H100 での vLLM 0.11 の起動 {count} 件の実測の最大値を "
     "0.33 に使っています。",
 )
 GRAPHS_LARGEST = Text(

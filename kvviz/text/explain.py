@@ -91,7 +91,7 @@ THREE = Text("Three numbers, and why they differ", "3 つの数値と、その�
 CONTENT = Text("Content", "実データ量")
 CONTENT_WHY = Text(
     "What the state of one sequence of {tokens} tokens needs, over the whole model.",
-    "{tokens} トークンの 1 シーケンスの状態に必要な量です（モデル全体）。",
+    "{tokens} トークンの 1 系列の状態に必要な量です（モデル全体）。",
 )
 RESERVATION = Text("Reservation", "確保量")
 RESERVATION_WHY = Text(

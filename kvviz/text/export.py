@@ -5,26 +5,11 @@ from typing import Final
 
 from kvviz.text.base import Text
 
-# Markdown summary
-TITLE = Text("KV cache of {model}", "{model} の KV キャッシュ")
-OPEN = Text("[Open this answer in kvviz]({link})", "[この結果を kvviz で開く]({link})")
-MADE_BY = Text(
-    "kvviz {version} · config {revision} · 1 GiB = 2³⁰ bytes",
-    "kvviz {version} · config {revision} · 1 GiB = 2³⁰ バイト",
-)
-AT_ONCE = Text(
-    "Fit at once: {counted} by the engine's count, {held} in steady decode.",
-    "同時に収まる数：エンジンの計上で {counted} 件、定常デコード時は {held} 件。",
-)
+# What it rests on, in files and reports
 SETTINGS = Text("Settings", "設定")
 SETTING = Text("Setting", "設定")
 VALUE = Text("Value", "値")
-MARK = Text("Mark", "区分")
-AS_DEFAULT = Text("default", "既定")
-CHANGED = Text("changed", "変更")
-WITH_ESTIMATE = Text("{mark}, {basis}", "{mark}、{basis}")
 AUTO_IS = Text("auto: {value}", "auto：{value}")
-AUTO_WEIGHTS = Text("auto: {bytes} per GPU", "auto：GPU あたり {bytes}")
 THE_REST = Text("Left at the default – {settings}.", "既定のまま – {settings}。")
 ONE_SETTING = Text("{name}: {value}", "{name}：{value}")
 SETTINGS_SEPARATOR = Text("; ", "、")
@@ -33,8 +18,6 @@ FROM_PASTED = Text(
     "モデルは貼り付けた config です。リンクには読み取った項目が含まれます。",
 )
 WORKING = Text("Working", "計算")
-FROM_CONFIG = Text("Read from the config: {facts}.", "config から読んだ値：{facts}。")
-ONE_FACT = Text("{term} = {value} ({origin})", "{term} = {value}（{origin}）")
 LEDGER = Text("One GPU's memory", "GPU 1 基あたりのメモリ")
 DEVICE = Text("GPU memory", "GPU メモリ")
 LEFT = Text("Left for the cache", "キャッシュに残る量")
@@ -42,7 +25,6 @@ LEFT_SOURCE = Text("GPU memory − the other parts", "GPU メモリ − ほか�
 KEPT_FREE = Text("Kept free", "空けておく量")
 KEPT_FREE_SOURCE = Text("Headroom of {share} of the pool", "プールの {share}")
 NEEDED = Text("Cache needed", "必要なキャッシュ")
-NOTES = Text("Notes and assumptions", "注記と仮定")
 NOT_MODELLED = Text("Not in these numbers", "この数値に含まないもの")
 NOT_MODELLED_LINES = (
     Text("How fast answers come.", "応答の速さ。"),
@@ -85,7 +67,6 @@ NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
     ),
 }
 """What one engine could do besides, by its name in a scenario."""
-SEPARATOR = Text(", ", "、")
 
 # CSV file: its other headings are those of the tables under the charts
 TABLE = Text("Table", "表")

@@ -34,7 +34,6 @@ PREDICTED = Text("Predicted", "予測")
 MEASURED = Text("Measured", "実測")
 RESIDUAL = Text("Residual", "差")
 SPEED = Text("Tokens/s", "トークン/秒")
-SPEED_HELP = Text("Of one sequence, after the prompt.", "入力の処理後、1 系列あたりの値です。")
 BYTES = Text("{count} B", "{count} B")
 UNKNOWN = Text("unknown", "不明")
 CHART = Text("KV cache ({unit}) by tokens in the cache", "キャッシュ内のトークン数と KV キャッシュ（{unit}）")
@@ -133,8 +132,8 @@ MEMORY_ALT = Text("Memory of {device}: {parts}.", "{device} のメモリの内�
 ON_CPU = Text(
     "On a CPU, the kernel tells the size of a whole process only: the activations of a step, what the C library's"
     " allocator rounds up, and what it holds in reserve are all in “Rest of the process”.",
-    "CPU では、カーネルからプロセス全体のサイズしか得られません。ステップ中の活性化、C ライブラリのアロケーターによる"
-    "切り上げと余りは、すべて「プロセスの残り」に含まれます。",
+    "CPU では、カーネルからプロセス全体のサイズしか得られません。ステップ中のアクティベーション、C ライブラリの"
+    "アロケーターによる切り上げと余りは、すべて「プロセスの残り」に含まれます。",
 )
 HOLDERS = {
     "weights": Text("Weights", "重み"),
@@ -142,7 +141,7 @@ HOLDERS = {
     "rounding": Text("Allocator rounding (512 B granules)", "アロケーターの切り上げ（512 B 単位）"),
     "tensors": Text("Other tensors at rest", "静止時のその他のテンソル"),
     "process": Text("Rest of the process", "プロセスの残り"),
-    "activations": Text("Activations, peak of a step", "活性化（ステップ中の最大）"),
+    "activations": Text("Activations, peak of a step", "アクティベーション（ステップ中の最大）"),
     "slack": Text("Allocator slack (2 MiB segments)", "アロケーターの余り（2 MiB 単位）"),
     "elsewhere": Text("Driver and others", "ドライバーなど"),
     "free": Text("Free", "空き"),
@@ -173,6 +172,12 @@ WHY_ONLY = Text(
     "計算するトークンが {fewer} 分の 1 でも、速度は約 {faster} 倍にとどまります。キャッシュなしでは、"
     "1 ステップの全トークンを重みの 1 回の読み出しで並列に計算します。キャッシュありでは 1 トークンだけを計算しますが、"
     "同じ重みの読み出しを待ちます。キャッシュが減らすのは計算であり、デコードはメモリを待っています。",
+)
+LEFT_OFF = Text(
+    "Running without a cache (`use_cache=False`) is for experiments like this one only. Where generation is slow, "
+    "check first that nobody left it off: `generate` has it on by default.",
+    "キャッシュなし（`use_cache=False`）は、このような実験のためだけの設定です。生成が遅いときは、"
+    "無効のままになっていないかをまず確認してください。`generate` の既定は有効です。",
 )
 FOR_A_PAIR = Text(
     "To measure both here, run the same settings a second time with the cache set to “no cache”.",

@@ -64,7 +64,7 @@ COMPUTE_BUFFER = Text(
 COMPUTE_BUFFER_UNKNOWN = Text(
     "The compute buffer is not known, as the config gives no vocabulary or width: it is counted as nothing. Read "
     '"compute buffer size" in a log and enter it.',
-    "config に語彙数か隠れ層の幅がないため compute buffer は不明で、0 として数えています。"
+    "config に語彙数か隠れ層の次元がないため compute buffer は不明で、0 として数えています。"
     "ログの compute buffer size を入力してください。",
 )
 ENTERED = Text("As you entered it.", "入力された値です。")

@@ -149,12 +149,13 @@ ON_GPU = Text(
 FEWER_BLOCKS = Text(
     "Fewer than predicted: at its start the engine measured more activations, graphs or other processes than is"
     " estimated, or its GPUs are others.",
-    "報告は予測より少なくなっています。起動時に測られた活性化、グラフ、ほかのプロセスが見積もりより大きかったか、"
+    "報告は予測より少なくなっています。起動時に測られたアクティベーション、グラフ、ほかのプロセスが見積もりより大きかったか、"
     "GPU が異なります。",
 )
 MORE_BLOCKS = Text(
     "More than predicted: the engine measured less activations or graphs than is estimated, or its GPUs are others.",
-    "報告は予測より多くなっています。起動時に測られた活性化やグラフが見積もりより小さかったか、GPU が異なります。",
+    "報告は予測より多くなっています。起動時に測られたアクティベーションやグラフが見積もりより小さかったか、"
+    "GPU が異なります。",
 )
 TOKENS_DIFFER = Text(
     "The capacity does not follow from the blocks under these rules: another release, draft layers, or a model other"

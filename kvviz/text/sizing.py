@@ -251,7 +251,6 @@ FACT_LACKING_HELP = Text(
     "The counted need of one GPU minus what its pool can hold.",
     "GPU 1 基で計上される必要量から、プールで使える量を引いた値です。",
 )
-WORKING = Text("Working", "計算")
 FACT_POOL = Text("pool {bytes}", "プール {bytes}")
 
 # Sections
@@ -327,6 +326,12 @@ MEASURED_HELP = Text(
     "手元の起動ログにある GPU あたりの値です。空欄なら推定値を使います。",
 )
 
+CROSSOVER = Text(
+    "From {requests} requests of {tokens} tokens on, their cache is larger than the weights ({weights} GiB per GPU).",
+    "{tokens} トークンのリクエストが {requests} 件以上になると、"
+    "キャッシュが重み（GPU あたり {weights} GiB）を超えます。",
+)
+
 # Fixes, what if, launch, share
 UNDO = Text("Undo: {what}", "元に戻す：{what}")
 WHAT_IF = Text("What if", "変えてみる")
@@ -343,7 +348,6 @@ SHARE = Text("Share and export", "共有と書き出し")
 EMBED = Text("Embed in another page", "別のページに埋め込む")
 SAVE_JSON = Text("JSON", "JSON")
 SAVE_CSV = Text("CSV", "CSV")
-SAVE_MARKDOWN = Text("Markdown", "Markdown")
 
 LABELS: Final[Mapping[str, Text]] = {
     "model": MODEL,

@@ -13,6 +13,7 @@ from kvviz.charts import allocation as charts
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.engines.vllm import VllmPlan
+from kvviz.learn import PAPER_BATCHES, PAPER_THROUGHPUT
 from kvviz.race import (
     BOUNDS,
     CHOICES,
@@ -33,7 +34,7 @@ from kvviz.race import (
 from kvviz.sweeps import PAPER_SETTING, Study, looked_at, study
 from kvviz.text import Lang, Text
 from kvviz.text import blocks as text
-from kvviz.ui import show
+from kvviz.ui import browser, show
 from kvviz.ui.answer import Answer
 from kvviz.ui.race import step_of
 from kvviz.verdict import short_name
@@ -230,6 +231,8 @@ def research(raced: Race, lang: Lang) -> None:
     st.caption(text.RESEARCH_INTRO(lang, pool=format_count(settings.pool), **counts))
     if len(part) < len(whole):
         st.caption(text.RESEARCH_PART(lang, requests=counts["requests"], of=format_count(len(whole))))
+    low, high = PAPER_THROUGHPUT
+    st.caption(text.PAPER_BATCHES(lang, low=low, high=high, **PAPER_BATCHES))
     asked = {
         "pool_tokens": settings.pool,
         "block_tokens": settings.block,
@@ -240,7 +243,7 @@ def research(raced: Race, lang: Lang) -> None:
     known, found = st.session_state.get("blocks_study", (None, None))
     place = st.container(horizontal=True, vertical_alignment="center")
     with place:
-        wanted = st.button(text.RUN(lang), key="blocks_run", type="primary", icon=":material/play_arrow:")
+        wanted = st.button(text.RUN(lang), key="blocks_run", type=browser.foremost(), icon=":material/play_arrow:")
     if wanted:
         with place:
             bar = st.progress(0.0, width="stretch")

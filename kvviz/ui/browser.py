@@ -6,6 +6,7 @@ something else after a default changes. Replacing the address in place does neit
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -64,6 +65,11 @@ def is_phone() -> bool:
         guess = headers.get("Sec-Ch-Ua-Mobile") == "?1" or "Mobi" in (headers.get("User-Agent") or "")
         st.session_state["phone_guess"] = guess
     return bool(st.session_state["phone_guess"])
+
+
+def foremost() -> Literal["primary", "secondary"]:
+    """The type of the button that a page is about: white on the accent colour, where that can be read."""
+    return "secondary" if st.context.theme.type == "dark" else "primary"
 
 
 def typed() -> str:

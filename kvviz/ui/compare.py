@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from kvviz import catalogue
+from kvviz import catalogue, workings
 from kvviz.charts.compare import (
     cell_label,
     comparison_rows,
@@ -38,13 +38,15 @@ from kvviz.scenario import Scenario, shown, to_query
 from kvviz.sizing import Sizing, size
 from kvviz.text import Lang
 from kvviz.text import compare as text
-from kvviz.ui import models, show, state
+from kvviz.text import workings as said_of_workings
+from kvviz.ui import browser, models, show, state
 
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
 _MOST_REASONS: Final = 6
 _SHORT: Final = 14
 """Characters of a table's cell that stay on one line."""
+_FACE_PX: Final = 250
 URL: Final = "/compare"
 
 
@@ -233,7 +235,7 @@ def buttons(
         st.button(
             text.REPLACE(lang, number=editing + 1),
             key="compare_replace",
-            type="primary",
+            type=browser.foremost(),
             on_click=_replace,
             args=(editing, base, now),
         )
@@ -270,6 +272,20 @@ def open_on_sizing(scenario: Scenario) -> None:
         st.session_state["pasted"][scenario.model] = scenario.config
     st.session_state["linked_revision"] = (scenario.model, scenario.revision)
     state.apply(scenario)
+
+
+def faces(compared: Sequence[Compared], lang: Lang) -> None:
+    """Each scenario's model by its layers, with the working of its numbers."""
+    named = names(compared, lang)
+    with st.container(horizontal=True):
+        for one in compared:
+            if one.sizing is not None:
+                with st.container(border=True, gap="xxsmall", width=_FACE_PX):
+                    st.markdown(text.LINE(lang, number=one.number, name=show.plain(named[one.number])))
+                    show.face(one.sizing, lang)
+                    made = workings.compared(one.sizing, lang)
+                    label = said_of_workings.OF_SCENARIO(lang, number=one.number)
+                    show.working(made, key=f"compared_{one.number}", lang=lang, label=label)
 
 
 def table(compared: Sequence[Compared], lang: Lang) -> None:

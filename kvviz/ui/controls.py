@@ -23,7 +23,7 @@ from kvviz.scenario import (
 from kvviz.sizing import usable_kv_dtypes
 from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
-from kvviz.ui import models, show, state
+from kvviz.ui import browser, models, show, state
 from kvviz.ui.answer import Answer
 from kvviz.verdict import short_name
 
@@ -84,7 +84,10 @@ def seven(answered: Answer, lang: Lang) -> None:
         show.lines((answered.errors["model"](lang),))
         _hub(lang)
     else:
-        show.origin(scenario, lang)
+        with st.container(gap="xxsmall"):
+            if answered.sizing is not None:
+                show.face(answered.sizing, lang)
+            show.origin(scenario, lang)
         if models.lacks_weights(st.session_state["model"]):
             _try_again(lang)
     pastes = st.session_state.get("pastes", 0)
@@ -186,7 +189,7 @@ def _paste(lang: Lang) -> None:
     if lines := st.session_state.get("paste_problem"):
         show.lines(lines)
     st.text_input(text.PASTE_NAME(lang), key="paste_name", placeholder=text.AUTO(lang), max_chars=96)
-    st.button(text.PASTE_APPLY(lang), on_click=state.use_pasted_config, type="primary")
+    st.button(text.PASTE_APPLY(lang), on_click=state.use_pasted_config, type=browser.foremost())
     st.caption(text.PASTE_PRIVACY(lang))
 
 

@@ -24,7 +24,7 @@ from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message
 from kvviz.text import config as config_text
 from kvviz.text import editor as text
-from kvviz.ui import show, state
+from kvviz.ui import browser, show, state
 
 _EXAMPLE: Final = {"count": 32, "kind": "full", "kv_heads": 8, "key_dim": 128, "value_dim": 128}
 _WIDTHS: Final = {"count": 90, "kind": 170}
@@ -63,7 +63,7 @@ def layers(sizing: Sizing | None, lang: Lang) -> None:
             show.lines((problem(lang),))
         with st.container(horizontal=True):
             st.button(text.ADD(lang), icon=":material/add:", on_click=_add)
-            st.button(text.USE(lang), type="primary", on_click=_use)
+            st.button(text.USE(lang), type=browser.foremost(), on_click=_use)
 
 
 def _begin(of: object, name: str, like: Architecture | None, rows: Sequence[Mapping[str, object]]) -> None:

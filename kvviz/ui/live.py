@@ -7,6 +7,7 @@ from typing import Final
 
 import streamlit as st
 
+from kvviz import workings
 from kvviz.charts import live as charts
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.units import format_bytes, format_count
@@ -45,14 +46,13 @@ from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
 from kvviz.text import sizing as labels
-from kvviz.ui import show, state
+from kvviz.ui import browser, show, state
 
 _EVERY_S: Final = 0.7
 """Between two looks at a run; each of them also tells it that somebody is still there."""
 _MOST_KEPT: Final = 5
 _RECORDED: Final = 0
 """The number of the run that ships with the app."""
-_TEXT_HEIGHT: Final = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +82,8 @@ def begin() -> tuple[Settings, KvvizError | None]:
 
 
 def _settle() -> None:
-    """A look at a run that is on its way while the language changes brings back the label of a choice, not the choice
-    (Streamlit 1.67): make it that again, before it is drawn."""
+    """A select box that is folded away, or looked at from a run on its way, hands back its label once the language has
+    changed, not its choice (Streamlit 1.67): make it the choice again, before it is drawn."""
     named: dict[str, dict[str | int, str | int]] = {
         "live_cache": {name(lang): kind for kind, name in text.CACHES.items() for lang in LANGUAGES},
         "live_shown": {_run_names(lang)[number]: number for lang in LANGUAGES for number in _run_names(lang)},
@@ -199,7 +199,7 @@ def button(allowed: Settings, lang: Lang) -> None:
         st.button(
             text.START(lang),
             key="live_start",
-            type="primary",
+            type=browser.foremost(),
             icon=":material/play_arrow:",
             disabled=run is not None,
             on_click=_start,
@@ -294,7 +294,7 @@ def not_here(why: KvvizError, lang: Lang) -> None:
     st.info(show.plain(why.message(lang)), icon=":material/info:")
     if why.code == "not-installed":
         st.caption(text.ENABLE(lang))
-        st.code(ENABLE, language="shell")
+        st.code(ENABLE, language=None)
 
 
 # --- one run ---------------------------------------------------------------------------------------------------------
@@ -349,14 +349,14 @@ def _figures(of: Shown, lang: Lang) -> None:
     predicted = None if last is None or last.predicted_bytes is None else last.predicted_bytes
     residual = None if last is None else last.residual_bytes
     figures = (
-        (text.PREDICTED(lang), _bytes(predicted, lang), None),
-        (text.MEASURED(lang), _bytes(last.measured_bytes if last else None, lang), None),
-        (text.RESIDUAL(lang), _bytes(residual, lang), None),
-        (text.SPEED(lang), text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}", text.SPEED_HELP(lang)),
+        (text.PREDICTED, _bytes(predicted, lang)),
+        (text.MEASURED, _bytes(last.measured_bytes if last else None, lang)),
+        (text.RESIDUAL, _bytes(residual, lang)),
+        (text.SPEED, text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}"),
     )
     with st.container(horizontal=True):
-        for label, value, explained in figures:
-            st.metric(label, value, help=explained, border=True)
+        for (label, value), made in zip(figures, workings.of_run(started, samples, lang), strict=True):
+            show.fact(label(lang), value, "", made, f"live_{label.en}", lang)
     if started.cache != "none":  # of nothing there is nothing to draw
         figure = charts.cache_figure(started, samples, lang)
         rows = partial(charts.cache_rows, samples, lang)
@@ -366,7 +366,7 @@ def _figures(of: Shown, lang: Lang) -> None:
         st.caption(text.NO_WORDS(lang))
     else:
         st.caption(text.SAID(lang))
-        with st.container(border=True, height=_TEXT_HEIGHT, key="live_text"):
+        with st.container(border=True, key="live_text"):
             st.markdown(show.plain(words).replace("\n", "  \n") if words else text.SAYS_NOTHING(lang))
     if last is not None:
         _memory(started, samples, lang)
@@ -499,6 +499,7 @@ def time(lang: Lang) -> None:
     st.table(_gain_rows(known, lang), border="horizontal")
     fewer, faster = f"{QUOTED.times_fewer:,.0f}", f"{QUOTED.times_faster:,.0f}"
     st.caption(text.WHY_ONLY(lang, fewer=fewer, faster=faster))
+    st.caption(text.LEFT_OFF(lang))
     if kept() and mine is None:
         st.caption(text.FOR_A_PAIR(lang))
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from kvviz import catalogue
+from kvviz import catalogue, workings
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
@@ -39,7 +39,7 @@ def entered(lang: Lang) -> str:
     pasted = st.session_state.get("log_text")
     for engine, (_, source) in EXAMPLES.items():
         if pasted and pasted == _read(engine):
-            st.caption(text.EXAMPLE_SOURCE(lang, source=source))
+            st.markdown(f":small[{text.EXAMPLE_SOURCE(lang, source=source)}]")  # a link in a caption is too pale
     pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
     uploads = st.session_state.get("log_uploads", 0)
     uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
@@ -179,6 +179,8 @@ def answer(checked: Check, lang: Lang) -> None:
         st.caption(show.plain(basis))
     if rows := report.rows(checked, lang, narrow=browser.is_phone()):
         st.table(rows, border="horizontal")
+        if made := workings.of_check(checked, lang):
+            show.working(made, key="log", lang=lang)
     if rows := report.said(checked, lang):
         with st.expander(text.SAID(lang), key="log_said", expanded=not checked.figures):
             st.table(rows, border="horizontal")

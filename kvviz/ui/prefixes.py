@@ -7,6 +7,7 @@ from typing import Final
 
 import streamlit as st
 
+from kvviz import workings
 from kvviz.allocation.prefix import HitRatios
 from kvviz.allocation.workload import MOONCAKE_ID_TOKENS
 from kvviz.charts.prefixes import (
@@ -283,23 +284,24 @@ def facts(found: CachedPrompts, lang: Lang) -> None:
     share, pairs = f"{found.hit_tokens / found.tokens:.0%}", f"{found.hit_pairs / found.pairs:.0%}"
     tokens, computed = format_count(found.tokens), format_count(found.tokens - found.hit_tokens)
     blocks, held = format_count(found.blocks), format_count(found.blocks - found.hit_blocks)
+    of_tokens, of_blocks, of_work = workings.of_prompts(found, lang)
     with st.container(horizontal=True):
-        for label, value, beside in (
+        for label, value, beside, made in (
             (
                 text.FACT_TOKENS,
                 format_count(found.hit_tokens),
                 text.FACT_TOKENS_BESIDE(lang, share=share, tokens=tokens, computed=computed),
+                of_tokens,
             ),
             (
                 text.FACT_BLOCKS,
                 format_count(found.hit_blocks),
                 text.FACT_BLOCKS_BESIDE(lang, held=held, blocks=blocks),
+                of_blocks,
             ),
-            (text.FACT_WORK, share, text.FACT_WORK_BESIDE(lang, pairs=pairs)),
+            (text.FACT_WORK, share, text.FACT_WORK_BESIDE(lang, pairs=pairs), of_work),
         ):
-            with st.container(border=True, gap="xxsmall", height="stretch"):
-                st.metric(label(lang), value)
-                st.caption(beside)
+            show.fact(label(lang), value, beside, made, label.en, lang)
 
 
 def _typed(name: str, label: Text, explained: str, bounds: tuple[int, int], lang: Lang) -> None:
@@ -347,7 +349,7 @@ def capacity(sizing: Sizing | None, lang: Lang) -> None:
     st.caption(text.CITED(lang, low=low, high=high))
     if pool is not None:
         st.caption(text.POOL_NOTE(lang, tokens=format_count(pool)))
-    st.code(f"kvviz prefix --trace {trace} --capacity-blocks {blocks}", language="bash", wrap_lines=True)
+    st.code(f"kvviz prefix --trace {trace} --capacity-blocks {blocks}", language=None, wrap_lines=True)
 
 
 def _points(trace: str, lang: Lang) -> list[tuple[int, HitRatios]]:
@@ -392,6 +394,7 @@ def savings(sizing: Sizing, lang: Lang) -> None:
             "after": format_count(asked.max_sequences_counted),
         }
         st.markdown((text.SAVES if asked.shared_bytes else text.SAVES_NOTHING)(lang, **counts, **values))
+        show.working(workings.at_once(asked, lang), key="prefix_saves", lang=lang)
     st.caption(
         text.SCENARIO(
             lang,

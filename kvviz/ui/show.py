@@ -2,37 +2,44 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
-from kvviz import __version__, explain, export
+from kvviz import __version__, explain, export, report, workings
 from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
+from kvviz.charts.layers import layer_counts, layer_strip_alt, layer_strip_svg
 from kvviz.charts.style import PLOTLY_CONFIG
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
-from kvviz.core.units import KIB, format_bytes, format_count
+from kvviz.core.units import KIB, format_bytes, format_count, format_gib
 from kvviz.devices import device
 from kvviz.launch import launch
-from kvviz.levers import Lever, fixes, speed_floor
+from kvviz.levers import Lever, crossover_requests, fixes, speed_floor
 from kvviz.qr import qr_svg
 from kvviz.resolve import resolve
 from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.splits import Split
 from kvviz.splits import splits as ways_to_split
-from kvviz.text import Lang
+from kvviz.text import Lang, Text
 from kvviz.text import advice as pitfalls
 from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
+from kvviz.text import report as reported
 from kvviz.text import sizing as text
 from kvviz.text import splits as splits_text
+from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, state
 from kvviz.ui.answer import Answer
 from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
+from kvviz.workings import Working
 
 MOST_DETAILS = 12
 MOST_SPLITS = 8
@@ -84,6 +91,12 @@ def origin(scenario: Scenario, lang: Lang, *, whole: bool = False) -> None:
         st.caption(text.ORIGIN_HUB(lang, revision=f"`{shown}`"), help=None if whole else f"`{found.commit_sha}`")
 
 
+def face(sizing: Sizing, lang: Lang) -> None:
+    """The model's layers as a small strip, and in a line."""
+    st.image(layer_strip_svg(sizing, lang, compact=True), width="content", alt=layer_strip_alt(sizing, lang))
+    st.caption(layer_counts(sizing, lang))
+
+
 def answer_sentence(sizing: Sizing, lang: Lang) -> tuple[str, str, str]:
     """Verdict mark, the head of the sentence with its number, and the rest of it."""
     said = answer_in_words(sizing, lang)
@@ -98,53 +111,64 @@ def verdict(sizing: Sizing, lang: Lang) -> None:
 
 def facts(sizing: Sizing, lang: Lang) -> None:
     """At once, per request, spare or short: three numbers in a row, each of which opens its working."""
-    how = explain.workings(sizing)
     with st.container(horizontal=True):
         if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
-            counted = format_count(sizing.max_sequences_counted)
             held = text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held))
-            _fact(
-                text.FACT_AT_ONCE(lang),
-                counted,
-                held,
-                f"{how.at_once} = {counted}" if how else None,
-                text.FACT_AT_ONCE_HELP(lang),
-                lang,
-            )
+            made = workings.at_once(sizing, lang)
+            fact(text.FACT_AT_ONCE(lang), format_count(sizing.max_sequences_counted), held, made, "at_once", lang)
         split = sizing.plan is not None and sizing.plan.gpus > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
-        per_request = format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes)
-        _fact(
+        fact(
             (text.FACT_REQUEST_GPU if split else text.FACT_REQUEST)(lang),
-            per_request,
+            format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes),
             content(lang, bytes=format_bytes(sizing.content_bytes)),
-            f"{how.per_request} = {per_request}" if how else None,
-            text.FACT_REQUEST_HELP(lang),
+            workings.per_request(sizing, lang),
+            "per_request",
             lang,
         )
         if sizing.budget is not None and sizing.lacking_bytes is not None:
-            _fact(
+            fact(
                 (text.FACT_SHORT if sizing.lacking_bytes > 0 else text.FACT_SPARE)(lang),
                 format_bytes(abs(sizing.lacking_bytes)),
                 text.FACT_POOL(lang, bytes=format_bytes(sizing.budget.pool_bytes)),
-                f"{how.lacking} = {format_bytes(sizing.lacking_bytes)}" if how else None,
-                text.FACT_LACKING_HELP(lang),
+                workings.lacking(sizing, lang),
+                "lacking",
                 lang,
             )
 
 
-def _fact(label: str, value: str, beside: str, working: str | None, explained: str, lang: Lang) -> None:
+def fact(label: str, value: str, beside: str, made: Working, key: str, lang: Lang) -> None:
+    """A number in large type, with what stands beside it and its working behind a press."""
     with st.container(border=True, gap="xxsmall", height="stretch"):
         st.metric(label, value)
-        st.caption(beside)  # which wraps; a metric cuts what stands beside its value
-        with st.popover(text.WORKING(lang), icon=":material/function:", type="tertiary", key=f"working_{label}"):
-            st.caption(explained)
-            if working:
-                st.markdown(plain(working))
+        if beside:
+            st.caption(beside)  # which wraps; a metric cuts what stands beside its value
+        working(made, key=key, lang=lang)
+
+
+def working(made: Working, *, key: str, lang: Lang, label: str | None = None) -> None:
+    """How a number comes about: the formula filled in, the fields and settings it takes, the source."""
+    name = label or said_of_workings.OPEN(lang)
+    with st.popover(name, icon=":material/function:", type="tertiary", key=f"working_{key}"):
+        st.caption(made.explained)
+        if made.formulas:
+            st.markdown("  \n".join(plain(formula) for formula in made.formulas))
+        if made.given:
+            lines_of = (
+                said_of_workings.GIVEN(lang, name=plain(g.name), value=plain(g.value), where=_breaking(plain(g.where)))
+                for g in made.given
+            )
+            st.caption("\n".join(f"- {line}" for line in lines_of))
+        if made.source:
+            st.caption(said_of_workings.SOURCE(lang, source=_breaking(plain(made.source))))
 
 
 def floor(sizing: Sizing, lang: Lang) -> None:
-    """One line: how fast a step can be at the very best."""
+    """A line each: from where on the cache is larger than the weights, and how fast a step can be at the very best."""
+    if requests := crossover_requests(sizing):
+        values = {"requests": format_count(requests), "tokens": format_count(sizing.tokens)}
+        weights = format_gib(sizing.budget.weights.value_bytes) if sizing.budget else ""
+        st.caption(f":material/balance: {plain(text.CROSSOVER(lang, weights=weights, **values))}")
     if at_best := speed_floor(sizing):
         st.caption(f":material/speed: {plain(at_best.sentence(lang))}")
 
@@ -236,16 +260,18 @@ def launch_command(sizing: Sizing, lang: Lang) -> None:
     if how is None:
         st.caption(text.NO_LAUNCH(lang))
         return
-    st.code(how.command, language=how.language, wrap_lines=True)
+    st.code(how.command, language=None, wrap_lines=True)  # Streamlit's colours for code are too pale on white
     if how.file:
-        st.code(how.file, language="yaml", wrap_lines=True)
+        st.code(how.file, language=None, wrap_lines=True)
     for note in how.notes:
         st.caption(plain(note(lang)))
 
 
-def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lang: Lang) -> None:
+def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mapping[str, Any]]], lang: Lang) -> None:
     """Link, QR code, embed code and files."""
     link = state.link(sizing.scenario)
+    whole = replace(sizing, notes=answered.notes)  # with what is said of the config and its weights
+    of_report: dict[str, Any] = {"link": link, "possible": answered.levers}
     st.caption(text.LINK_HELP(lang))
     if sizing.scenario.config:
         st.caption(text.LINK_CONFIG(lang))
@@ -254,7 +280,13 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
     st.code(state.link_to("review", sizing.scenario), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for label, extension, mime, made in (
-            (text.SAVE_MARKDOWN, "md", "text/markdown", lambda: export.markdown_summary(sizing, link, lang)),
+            (reported.SAVE_HTML, "html", "text/html", lambda: report.as_html(whole, lang, day=_today(), **of_report)),
+            (
+                reported.SAVE_MARKDOWN,
+                "md",
+                "text/markdown",
+                lambda: report.as_markdown(whole, lang, day=_today(), **of_report),
+            ),
             (text.SAVE_CSV, "csv", "text/csv", lambda: export.csv_bytes(sizing, lang, tables=tables)),
             (text.SAVE_JSON, "json", "application/json", lambda: export.json_text(sizing, lang)),
         ):
@@ -271,7 +303,7 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
     with left:
         st.caption(text.EMBED(lang))
         try:
-            st.code(export.embed_code(link, lang), language="html", wrap_lines=True)
+            st.code(export.embed_code(link, lang), language=None, wrap_lines=True)
         except KvvizError as error:
             st.caption(plain(error.message(lang)))
     with right:
@@ -279,6 +311,20 @@ def share(sizing: Sizing, tables: Mapping[str, Sequence[Mapping[str, Any]]], lan
             browser.svg(qr_svg(link, lang), key="qr")
         except KvvizError as error:
             st.caption(plain(error.message(lang)))
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def tabs(titles: Sequence[Text], *, key: str, lang: Lang, first: int = 0) -> Sequence[TabContainer]:
+    """Tabs, each to be filled only while it is open; the one that is open stays so in another language."""
+    names = [title(lang) for title in titles]
+    if st.session_state.get(key) not in names:
+        st.session_state[key] = names[st.session_state.get(f"{key}_open", first)]
+    drawn = st.tabs(names, key=key, on_change="rerun")
+    st.session_state[f"{key}_open"] = next((number for number, tab in enumerate(drawn) if tab.open), first)
+    return drawn
 
 
 def chart(figure: object, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
@@ -466,10 +512,11 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
 
 
 def _origin(fact: Fact, lang: Lang) -> str:
-    where = plain(fact.where).replace(".", ".\u200b")  # where a phone may break the line
-    if fact.origin == "field":
-        return where
-    return (why.ORIGIN_DEFAULT if fact.origin == "class default" else why.ORIGIN_DERIVED)(lang, where=where)
+    return _breaking(plain(explain.origin(fact, lang)))
+
+
+def _breaking(path: str) -> str:
+    return path.replace(".", ".\u200b")  # where a phone may break the line
 
 
 def _both(count: int) -> str:

@@ -418,9 +418,14 @@ def link(scenario: Scenario) -> str:
     return f"{base()}?{query(scenario)}"
 
 
-def link_to(page: str, scenario: Scenario) -> str:
-    """The full link to another page, by its path, as seen from the default page, which has none of its own."""
-    return f"{base().rstrip('/')}/{page}?{query(scenario)}"
+def link_to(page: str, scenario: Scenario, **more: str) -> str:
+    """The full link to another page, by its path; the default page has none of its own. ``more``: its parameters."""
+    return f"{root()}/{page}?{query(scenario, **more)}"
+
+
+def root() -> str:
+    """The app's address, that of the default page, without a slash at its end; empty where it is not known."""
+    return base().rstrip("/").removesuffix(st.session_state.get("page_path", "")).rstrip("/")
 
 
 def base() -> str:

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -36,23 +37,41 @@ def test_a_fix_is_one_press_and_undo_takes_it_back(open_page: OpenPage) -> None:
     assert headline(page) == before
 
 
-@pytest.mark.parametrize("label", ["Markdown", "CSV", "JSON"])
-def test_each_file_opens(open_page: OpenPage, label: str) -> None:
+def test_each_file_opens(open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page("/")
     page.get_by_text("Share and export").click()
     settled(page)
-    with page.expect_download() as saved:
-        page.get_by_role("button", name=re.compile(label)).click()
-    content = saved.value.path().read_bytes()
-    assert saved.value.suggested_filename.startswith("kvviz-Qwen3-32B-FP8.")
-    if label == "JSON":
-        assert json.loads(content)["max_sequences_counted"] == 34
-    elif label == "CSV":
-        assert content.startswith(b"\xef\xbb\xbf")
-        assert any("37270585344" in row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))))
-    else:
-        assert "34 of 50" in content.decode()
-        assert page.url.split("/?")[0] in content.decode()
+    saved: dict[str, bytes] = {}
+    for label in ("HTML", "Markdown", "CSV", "JSON"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=re.compile(label)).click()
+        assert download.value.suggested_filename.startswith("kvviz-Qwen3-32B-FP8.")
+        saved[label] = download.value.path().read_bytes()
+    assert json.loads(saved["JSON"])["max_sequences_counted"] == 34
+    assert saved["CSV"].startswith(b"\xef\xbb\xbf")
+    assert any("37270585344" in row for row in csv.reader(io.StringIO(saved["CSV"].decode("utf-8-sig"))))
+    assert "34 of 50" in saved["Markdown"].decode()
+    assert page.url.split("/?")[0] in saved["Markdown"].decode()
+    the_report_opens_and_prints(page, saved["HTML"], tmp_path / "report.html")
+
+
+def the_report_opens_and_prints(page: Page, content: bytes, file: Path) -> None:
+    """From a disk, without the app: nothing is asked of anybody, nothing sticks out, and it is a few sheets of A4."""
+    file.write_bytes(content)
+    opened = page.context.browser.new_page()  # type: ignore[union-attr]
+    problems: list[str] = []
+    asked: list[str] = []
+    opened.on("console", lambda message: problems.append(message.text))
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.set_viewport_size({"width": 390, "height": 844})
+    opened.goto(file.as_uri())
+    assert asked == [file.as_uri()]
+    assert problems == []
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(opened.get_by_role("heading", level=1)).to_have_text("KV cache of Qwen/Qwen3-32B-FP8")
+    expect(opened.get_by_role("img", name="One GPU's memory")).to_be_visible()
+    assert 2 <= opened.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") <= 4
+    opened.close()
 
 
 def test_the_link_is_also_a_qr_code(open_page: OpenPage) -> None:

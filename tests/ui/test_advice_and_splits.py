@@ -28,7 +28,7 @@ def test_the_gravest_pitfalls_in_sight_the_rest_folded(lang: Lang) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_press_takes_a_split_over(lang: Lang) -> None:
     app = open_app(lang=lang, **R1)
-    app.session_state[f"tabs_{lang}"] = text.WHAT_IF(lang)
+    app.session_state["tabs"] = text.WHAT_IF(lang)
     app.run()
     assert not app.exception
     rows = app.table[-1].value
@@ -41,7 +41,7 @@ def test_a_press_takes_a_split_over(lang: Lang) -> None:
 
 def test_one_gpu_has_nothing_to_split() -> None:
     app = open_app(lang="en")
-    app.session_state["tabs_en"] = text.WHAT_IF("en")
+    app.session_state["tabs"] = text.WHAT_IF("en")
     app.run()
     assert not any(button.key == "split_0" for button in app.button)
 

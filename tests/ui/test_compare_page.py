@@ -70,7 +70,7 @@ def test_opens_answered(lang: Lang) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_second_tab_has_every_model(lang: Lang) -> None:
     app = open_page(lang=lang)
-    app.session_state[f"compare_tabs_{lang}"] = text.TAB_MODELS(lang)
+    app.session_state["compare_tabs"] = text.TAB_MODELS(lang)
     app.run()
     assert not app.exception
     assert len(app.get("plotly_chart")) == 1

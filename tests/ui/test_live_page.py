@@ -286,3 +286,12 @@ def test_only_the_operators_models_are_offered(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("KVVIZ_LIVE_MODELS", "Qwen/Qwen3-0.6B")
     app = open_page("en")
     assert list(app.selectbox("live_model").options) == ["tiny", "Qwen/Qwen3-0.6B"]
+
+
+def test_the_kind_of_cache_outlasts_a_change_of_language() -> None:
+    app = open_page("en")
+    app.selectbox("live_cache").select("none").run()
+    for lang in ("ja", "en", "ja"):
+        app.segmented_control("lang").set_value(lang).run()
+        assert not app.exception
+        assert app.selectbox("live_cache").value == "none"

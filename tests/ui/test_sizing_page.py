@@ -291,7 +291,7 @@ def test_passages_and_users_change_what_is_asked() -> None:
 @pytest.mark.parametrize("query", [{}, {"gpu": "none"}, {"model": "RWKV/rwkv-5-world-3b"}, {"users": "90"}], ids=str)
 def test_every_tab_opens(lang: Lang, tab: Text, query: dict[str, str]) -> None:
     app = open_app(lang=lang, **query)
-    app.session_state[f"tabs_{lang}"] = tab(lang)
+    app.session_state["tabs"] = tab(lang)
     app.run()
     assert not app.exception
 

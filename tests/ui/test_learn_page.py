@@ -1,0 +1,113 @@
+"""The Learn page as a script, in both languages: it reads without a click, and its links open what they say."""
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kvviz.scenario import from_query
+from kvviz.text import LANGUAGES, Lang
+from kvviz.text import learn as text
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = ROOT / "kvviz" / "ui" / "main.py"
+PAGE = str(ROOT / "pages" / "learn.py")
+BOTH = pytest.mark.parametrize("lang", LANGUAGES)
+
+
+def open_page(lang: Lang, **query: str) -> AppTest:
+    """The page as a new visitor opens it."""
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    for name, value in {"lang": lang, **query}.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page(PAGE).run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    rows = [" | ".join(map(str, row)) for table in app.table for row in table.value.itertuples(index=False)]
+    return "\n".join([*(m.value for m in (*app.markdown, *app.caption)), *rows])
+
+
+@BOTH
+def test_the_contents_lead_to_every_section(lang: Lang) -> None:
+    app = open_page(lang)
+    anchors = [heading.anchor for heading in app.subheader]
+    assert anchors == list(text.HEADINGS)
+    contents = next(m.value for m in app.markdown if "](#" in m.value)
+    assert re.findall(r"\]\(#(\w+)\)", contents) == anchors
+    assert [heading.value for heading in app.subheader] == [title(lang) for title in text.HEADINGS.values()]
+
+
+@BOTH
+def test_only_answers_and_tables_are_folded(lang: Lang) -> None:
+    app = open_page(lang)
+    questions = {panel.label for panel in app.expander}
+    assert len(questions) >= len(text.FAQ)
+    assert len(app.expander) == len(text.FAQ) + 2
+    assert not app.error
+    assert not app.warning
+
+
+@BOTH
+def test_links_open_a_page_with_a_scenario_in_this_language(lang: Lang) -> None:
+    app = open_page(lang, model="google/gemma-3-27b-it")
+    links = [urlsplit(address) for address in re.findall(r"\]\(([^()#][^()]*)\)", said(app))]
+    ours = [link for link in links if link.query]
+    assert len(ours) > 30
+    for link in ours:
+        query = {name: values[-1] for name, values in parse_qs(link.query, keep_blank_values=True).items()}
+        assert query["lang"] == lang
+        assert from_query(query)[1] == ()
+        page = link.path.strip("/")
+        assert not page or (ROOT / "pages" / f"{page.replace('-', '_')}.py").exists()
+    assert all(link.scheme == "https" for link in links if not link.query)
+
+
+@pytest.mark.parametrize(
+    ("begins", "shows"),
+    [
+        ("**Users are not", "of 50 fit at once"),
+        ("**Retrieval (RAG)", "15 of 50 fit at once"),
+        ("That no single GPU", "All 50 fit at once"),
+        ("**From some load on", "34 of 50 fit at once"),
+    ],
+)
+def test_the_scenario_shows_what_the_sentence_says(begins: str, shows: str) -> None:
+    sentence = next(m.value for m in open_page("en").markdown if m.value.startswith(begins))
+    link = urlsplit(re.findall(r"\]\(([^()]*)\)", sentence)[-1])
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    for name, values in parse_qs(link.query, keep_blank_values=True).items():
+        app.query_params[name] = values[-1]
+    app.run()
+    assert shows in next(m.value for m in app.markdown if m.value.startswith("###"))
+
+
+def test_numbers_are_the_same_in_both_languages() -> None:
+    def numbers(app: AppTest) -> list[str]:
+        """Of the statements, in the order of their size: word order differs."""
+        prose = re.sub(r"\]\([^()]*\)", "]", said(app))
+        return sorted(re.findall(r"\d[\d,.]*\d (?:GiB|MiB|KiB|GB|B)\b", prose))
+
+    app = open_page("en")
+    english = numbers(app)
+    app.segmented_control(key="lang").set_value("ja").run()
+    assert not app.exception
+    assert len(english) > 30
+    assert numbers(app) == english
+
+
+@BOTH
+def test_the_steps_can_be_gone_through(lang: Lang) -> None:
+    app = open_page(lang)
+    for step, without, cached in ((8, 36, 8), (1, 1, 1), (5, 15, 5)):
+        app.slider(key="learn_step").set_value(step).run()
+        assert not app.exception
+        expected = text.STEP_SAID(
+            lang, step=step, without=without, cached=cached, recomputed=step, computed=1, looked_up=step - 1
+        )
+        assert expected in said(app)
