@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kvviz.allocation.contiguous import RESERVES, Reserve
+from kvviz.allocation.contiguous import RESERVES, Place, Reserve
 from kvviz.allocation.simulate import Contiguous, Paged, Pool, Totals, progress, simulate, summarise
 from kvviz.allocation.workload import Request
 
@@ -17,12 +17,13 @@ BLOCK_SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 POOL_SIZES: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Times the pool that was asked for."""
 SYSTEMS: Final = (*RESERVES, "paged")
-"""Contiguous memory in buddy chunks by what it reserves, as the PagedAttention paper compares them, and blocks."""
+"""Contiguous memory by what it reserves, as the PagedAttention paper compares them, and blocks."""
 PAPER: Final = {"max": 0.204, "pow2": 0.268, "oracle": 0.382, "paged": 0.963}
 """Share of the memory with a token, of Orca (Max), Orca (Pow2), Orca (Oracle) and vLLM (SOSP'23, Fig. 2)."""
-PAPER_SETTING: Final = ("sharegpt", 15_728, 16, 2_048)
-"""Trace, pool, block and longest request with which that figure is reproduced."""
-_POINTS: Final = 160
+PAPER_SETTING: Final = ("sharegpt", 15_728, 16, 2_048, "buddy")
+"""Trace, pool, block, longest request and placement with which that figure is reproduced."""
+_POINTS: Final = 40
+"""Of requests in memory over time: more would show the noise of single requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,8 @@ class Study:
     tokens: int
     reserve: Reserve
     """What contiguous memory of other pools reserves."""
+    place: Place
+    """How contiguous memory is placed."""
     systems: tuple[System, ...]
     blocks: tuple[BlockSize, ...]
     pools: tuple[PoolSize, ...]
@@ -92,12 +95,19 @@ def looked_at(requests: Sequence[Request]) -> Sequence[Request]:
 
 
 def study(
-    requests: Sequence[Request], *, pool_tokens: int, block_tokens: int, max_tokens: int, reserve: Reserve
+    requests: Sequence[Request],
+    *,
+    pool_tokens: int,
+    block_tokens: int,
+    max_tokens: int,
+    reserve: Reserve,
+    place: Place,
 ) -> Iterator[float | Study]:
     """How much of it is done, again and again, and at last the study itself. To cancel, stop asking."""
     of, requests = len(requests), looked_at(requests)
     named: list[tuple[str, Pool]] = [
-        (name, Contiguous(pool_tokens=pool_tokens, max_tokens=max_tokens, reserve=name)) for name in RESERVES
+        (name, Contiguous(pool_tokens=pool_tokens, max_tokens=max_tokens, reserve=name, place=place))
+        for name in RESERVES
     ]
     named.append(("paged", Paged(pool_tokens=pool_tokens, block_tokens=block_tokens)))
     sizes = [size for size in BLOCK_SIZES if size <= pool_tokens]
@@ -112,14 +122,12 @@ def study(
         yield done / whole
         if number < len(named):
             systems.append(_system(requests, *named[number]))
-        elif (place := number - len(named)) < len(sizes):
-            totals = yield from _totals(
-                requests, Paged(pool_tokens=pool_tokens, block_tokens=sizes[place]), done / whole
-            )
-            blocks.append(_block_size(requests, sizes[place], totals))
+        elif (nth := number - len(named)) < len(sizes):
+            totals = yield from _totals(requests, Paged(pool_tokens=pool_tokens, block_tokens=sizes[nth]), done / whole)
+            blocks.append(_block_size(requests, sizes[nth], totals))
         else:
-            slots = pools[place - len(sizes)]
-            whole_request = Contiguous(pool_tokens=slots, max_tokens=max_tokens, reserve=reserve)
+            slots = pools[nth - len(sizes)]
+            whole_request = Contiguous(pool_tokens=slots, max_tokens=max_tokens, reserve=reserve, place=place)
             one = yield from _totals(requests, whole_request, done / whole)
             other = yield from _totals(requests, Paged(pool_tokens=slots, block_tokens=block_tokens), done / whole)
             counts.append(PoolSize(pool_tokens=slots, contiguous=_mean(one), paged=_mean(other)))
@@ -129,6 +137,7 @@ def study(
         of=of,
         tokens=sum(r.prompt_tokens + r.output_tokens for r in requests),
         reserve=reserve,
+        place=place,
         systems=tuple(systems),
         blocks=tuple(blocks),
         pools=tuple(counts),
