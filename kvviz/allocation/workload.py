@@ -2,8 +2,8 @@
 
 A trace is a CSV file with the columns ``prompt_tokens``, ``output_tokens`` and, if there are times, ``t_s``; or JSON
 lines as Mooncake publishes them (``input_length``, ``output_length``, ``timestamp`` in ms and ``hash_ids``, of 512
-tokens each unless another size is given); or one JSON object ``{"requests": [{"arrival", "prompt_len", "output_len", "hash_ids"}]}`` with arrivals
-in steps and ids of one block each.
+tokens each unless another size is given); or one JSON object ``{"requests": [{"arrival", "prompt_len", "output_len",
+"hash_ids"}]}`` with arrivals in steps and ids of one block each.
 """
 
 import csv

@@ -9,7 +9,8 @@ OUT_OF_BOUNDS = Text(
     ja="{field}: {low}～{high} の整数を指定してください（入力値: {shown}）。",
 )
 BLOCK_OVER_POOL = Text(
-    en="A block of {block} {block:token|tokens} is larger than the pool of {pool}; make the pool larger or the block smaller.",
+    en="A block of {block} {block:token|tokens} is larger than the pool of {pool}; make the pool larger or the block"
+    " smaller.",
     ja="{block} トークンのブロックは {pool} トークンのプールに入りません。"
     "プールを大きくするか、ブロックを小さくしてください。",
 )
@@ -93,7 +94,8 @@ NO_IDS = Text(
     ja="トレースにブロックの ID がないため、プレフィックスの共有が分かりません。hash_ids を含むものを使ってください。",
 )
 IDS_NOT_BLOCKS = Text(
-    en="The trace's ids stand for {ids} {ids:token|tokens} each; with caching the block, now {block}, must divide that.",
+    en="The trace's ids stand for {ids} {ids:token|tokens} each; with caching the block, now {block}, must divide"
+    " that.",
     ja="トレースの ID は 1 つで {ids} トークンを表します。"
     "キャッシュを使う場合、ブロック（現在 {block}）はその約数にしてください。",
 )
@@ -164,7 +166,8 @@ WINDOWS = Text(
     ja="paged: ブロックを別々に持つレイヤーのグループ。例: full,1024,1024（ウィンドウのトークン数）",
 )
 STEPS = Text(
-    en="print every step, and with --json the events too; a request is in memory up to and in the step that finishes it",
+    en="print every step, and with --json the events too; a request is in memory up to and in the step that finishes"
+    " it",
     ja="ステップごとの行を出力（--json ではイベントも）。リクエストは終了したステップまでメモリに残る",
 )
 CAPACITY_BLOCKS = Text(en="blocks the cache holds, or inf", ja="キャッシュに入るブロック数。無制限は inf")
@@ -198,7 +201,8 @@ NOT_WINDOWS = Text(
 )
 
 SERVED = Text(
-    en="{requests} {requests:request|requests} served in {steps} {steps:step|steps}; up to {peak} at once, {mean} on average while others waited.",
+    en="{requests} {requests:request|requests} served in {steps} {steps:step|steps}; up to {peak} at once, {mean} on"
+    " average while others waited.",
     ja="{requests} 件を {steps} ステップで処理しました。同時に最大 {peak} 件、待ちがある間は平均 {mean} 件です。",
 )
 SERVED_AT_ONCE = Text(
@@ -206,7 +210,8 @@ SERVED_AT_ONCE = Text(
     ja="{requests} 件を {steps} ステップで処理しました。同時に最大 {peak} 件です。",
 )
 NEVER = Text(
-    en="Never admitted, because they do not fit into the empty pool or become longer than what is set aside: {count} (in"
+    en="Never admitted, because they do not fit into the empty pool or become longer than what is set aside: {count}"
+    " (in"
     " the trace, number {first}).",
     ja="空のプールにも入らないか、確保量より長くなるため、開始できないリクエスト: {count} 件"
     "（トレースの {first} 番目）。",

@@ -83,7 +83,8 @@ TAKE_POOL = Text("Take the pool of the Sizing scenario", "サイジングのプ�
 SCENARIO_POOL = Text(
     "{model} on {gpus} × {gpu}: {blocks} {blocks:block|blocks} of {block} {block:token|tokens} for requests ({slots}"
     " {slots:slot|slots}), {bytes} each.",
-    "{model}、{gpus} × {gpu}: リクエスト用は {block} トークンのブロック {blocks} 個（{slots} スロット）、1 個 {bytes}。",
+    "{model}、{gpus} × {gpu}: リクエスト用は {block} トークンのブロック {blocks} 個（{slots} スロット）、1 個"
+    " {bytes}。",
 )
 NULL_BLOCK = Text(
     "vLLM's pool has one more, which it keeps empty (null block).",
@@ -111,7 +112,8 @@ NOT_GROUPS = Text(
     "レイヤーのグループ: full かトークン数をコンマ区切りで 8 個まで指定してください（入力値: 「{shown}」）。",
 )
 TOO_MANY_BLOCKS = Text(
-    "{blocks} {blocks:block is|blocks are} too many to draw; make the pool smaller or the blocks larger, at most {most}.",
+    "{blocks} {blocks:block is|blocks are} too many to draw; make the pool smaller or the blocks larger, at most"
+    " {most}.",
     "{blocks} ブロックは描画できません。プールを小さくするかブロックを大きくして、{most} 個以下にしてください。",
 )
 NO_REQUESTS = Text("There are no requests; give at least one.", "リクエストがありません。1 件以上必要です。")
@@ -145,9 +147,11 @@ AT_ONCE = Text(
     "どちらのメモリにも {requests} 件が同時に入るため、差が出ません。",
 )
 AT_ONCE_TRY = Text(
-    "To see a race, choose requests that fill the memory under Settings: ShareGPT, a larger number of them, or a smaller"
+    "To see a race, choose requests that fill the memory under Settings: ShareGPT, a larger number of them, or a"
+    " smaller"
     " pool.",
-    "差を見るには、「設定」で ShareGPT などメモリを埋めるリクエストを選ぶか、件数を増やすか、プールを小さくしてください。",
+    "差を見るには、「設定」で ShareGPT などメモリを埋めるリクエストを選ぶか、件数を増やすか、"
+    "プールを小さくしてください。",
 )
 NOBODY = Text(
     "No request can be admitted: each needs more than the memory has, or than is set aside for it.",
@@ -160,19 +164,22 @@ NOTHING_ASKED = Text(
 WHOSE = Text("{trace}, {requests} {requests:request|requests}.", "{trace}、{requests} 件。")
 HOW_RESERVED = {
     "max": Text(
-        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets {longest} aside for every request, whatever"
+        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets {longest} aside for every"
+        " request, whatever"
         " it will use.",
         "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、実際の使用量にかかわらず"
         " 1 件ごとに {longest} スロットを確保します。",
     ),
     "pow2": Text(
-        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets aside the output rounded up to a power of"
+        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets aside the output rounded up"
+        " to a power of"
         " two, at most {longest} in all.",
         "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、出力を 2 のべき乗に切り上げて"
         "確保します（合計 {longest} まで）。",
     ),
     "oracle": Text(
-        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets aside what each request will use, as if"
+        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets aside what each request will"
+        " use, as if"
         " that were known.",
         "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、使用量が事前に分かるものとして"
         "その分を確保します。",
@@ -189,7 +196,8 @@ HOW_PREEMPTED = Text(
     "トークンは残り、キャッシュだけを計算し直します（プリエンプション {times} 回、最初はステップ {step}）。",
 )
 HOW_HYBRID = Text(
-    "Groups of layers ({windows}) share a pool of {pool} {pool:slot|slots} in blocks of {block}. On the left every group keeps"
+    "Groups of layers ({windows}) share a pool of {pool} {pool:slot|slots} in blocks of {block}. On the left every"
+    " group keeps"
     " every token; on the right a block that no later token looks back to is free again.",
     "レイヤーのグループ（{windows}）が、{pool} スロット（ブロック {block}）のプールを共有します。"
     "左はどのグループも全トークンを残し、右はウィンドウの外に出たブロックを解放します。",
@@ -214,7 +222,8 @@ NOTHING = Text(
 )
 CUT = {
     "steps": Text(
-        "The first {steps} {steps:step|steps} are shown: a page plays at most {most} (and {kilobytes} kB of events). The"
+        "The first {steps} {steps:step|steps} are shown: a page plays at most {most} (and {kilobytes} kB of events)."
+        " The"
         " figures of the whole trace are under Research.",
         "再生できるのは {most} ステップ（イベント {kilobytes} kB）までのため、最初の {steps} ステップを表示しています。"
         "トレース全体の数値は「調査」にあります。",
@@ -291,7 +300,8 @@ PLAYER = {
     ),
     "hint": Text(
         "Point at a block, or move over the memory with the arrow keys. ✓: served in this step, gone in the next.",
-        "ブロックにカーソルを合わせるか、矢印キーで移動すると内容が表示されます。✓: このステップで終了し、次で消えます。",
+        "ブロックにカーソルを合わせるか、矢印キーで移動すると内容が表示されます。✓: このステップで終了し、"
+        "次で消えます。",
     ),
     "free": Text("Block {block}: free.", "ブロック {block}: 空き。"),
     "part": Text(
@@ -322,7 +332,8 @@ LINK = Text(
 RESEARCH = Text("Research: the whole trace", "調査: トレース全体")
 RESEARCH_INTRO = Text(
     "{requests} {requests:request|requests} ({tokens} {tokens:token|tokens}), all waiting from the start, on one memory"
-    " after another: the pool of {pool} {pool:slot|slots}, other block sizes, other pools; contiguous memory placed as in"
+    " after another: the pool of {pool} {pool:slot|slots}, other block sizes, other pools; contiguous memory placed"
+    " as in"
     " the race, {place}. Takes some seconds.",
     "全件が最初から待つ {requests} 件（{tokens} トークン）を、{pool} スロットのプール、別のブロックサイズ、"
     "別のプールで順に処理します（連続領域の配置は上のレースと同じ「{place}」）。数秒かかります。",
@@ -369,7 +380,8 @@ USED_LINE = Text("memory used (left)", "使用率（左）")
 ENTRIES_LINE = Text("block table entries of a request (right)", "1 件のブロックテーブルの項目数（右）")
 BLOCKS_CAPTION = Text(
     "Small blocks waste less, but a block table of {small} {small:token|tokens} a block has {entries}"
-    " {entries:entry|entries} a request, which every attention kernel reads; large blocks also find less of a shared beginning, because hits come in whole blocks.",
+    " {entries:entry|entries} a request, which every attention kernel reads; large blocks also find less of a shared"
+    " beginning, because hits come in whole blocks.",
     "小さなブロックほど無駄は減りますが、{small} トークンのブロックではテーブルが 1 件あたり {entries} 項目になり、"
     "アテンションのカーネルが毎回読みます。大きなブロックでは、ヒットがブロック単位のため、共有できる部分も減ります。",
 )
