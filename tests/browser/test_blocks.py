@@ -3,6 +3,7 @@ and no mouse, and it can be read at every size."""
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +71,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, int, in
         (2, 5, 9),
     ),
     "sharegpt": (
-        "&trace=sharegpt&first=60&pool=6144",
+        "&trace=sharegpt&first=60&pool=6144&place=firstfit",
         ("--pool-tokens", "6144", "--allocator", "contiguous", "--place", "firstfit", "--max-tokens", "2048"),
         ("--pool-tokens", "6144", *PAGED, "16"),
         (7, 150, 400),
@@ -286,6 +287,10 @@ def test_a_long_simulation_is_cancelled(open_page: OpenPage) -> None:
     page.locator(".st-key-blocks_research summary").click()
     settled(page)
     page.locator(".st-key-blocks_run button").click()
+    expect(page.get_by_test_id("stProgress")).to_contain_text("%")
+    # Whoever plays with the race meanwhile does not end it.
+    page.locator(".forward").click()
+    expect(page).to_have_url(re.compile("step=1"))
     expect(page.get_by_test_id("stProgress")).to_contain_text("%")
     page.locator(".st-key-blocks_cancel button").click()
     settled(page)
