@@ -5,6 +5,7 @@ Long: every memory is a simulation of its own, which reports how far it is and s
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Final
 
 from kvviz.allocation.contiguous import RESERVES, Place, Reserve
@@ -142,6 +143,31 @@ def study(
         blocks=tuple(blocks),
         pools=tuple(counts),
     )
+
+
+class Underway:
+    """A study that whoever asks next goes on with: who asked before may have been stopped, or be about to be."""
+
+    def __init__(self, key: object, news: Iterator[float | Study]) -> None:
+        self.key = key
+        """What it is a study of."""
+        self.done = 0.0
+        """How much of it is done, of 1."""
+        self.found: Study | None = None
+        """What came of it."""
+        self._news = news
+        self._one_at_a_time = Lock()
+
+    def go_on(self) -> bool:
+        """A little further. Whether there is more to do."""
+        with self._one_at_a_time:
+            if self.found is None:
+                news = next(self._news)
+                if isinstance(news, Study):
+                    self.found = news
+                else:
+                    self.done = news
+        return self.found is None
 
 
 def _totals(requests: Sequence[Request], pool: Pool, done: float) -> Generator[float, None, Totals]:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ from kvviz.race import (
 )
 from kvviz.scenario import APP_FIELDS
 from kvviz.scenario import FIELDS as SCENARIO_FIELDS
-from kvviz.sweeps import PAPER, PAPER_SETTING, Study, looked_at, study
+from kvviz.sweeps import PAPER, PAPER_SETTING, Study, Underway, looked_at, study
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import blocks as text
 
@@ -378,6 +379,23 @@ def test_a_study_says_how_far_it_is_and_what_is_not_known() -> None:
     paged = found.systems[-1]
     assert paged.steps == 8
     assert sum(count for _, count in paged.running) == 6 + 6 + 5 + 5 + 4 + 3 + 1 + 1
+
+
+def test_a_study_goes_on_whoever_asks() -> None:
+    slow = study(TEACHING.requests, pool_tokens=64, block_tokens=4, max_tokens=20, reserve="max", place="firstfit")
+    under_way = Underway("key", slow)
+
+    def ask() -> None:
+        while under_way.go_on():
+            pass
+
+    threads = [Thread(target=ask) for _ in range(4)]  # the run of a page that is being stopped, and the next ones
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert under_way.found == studied(TEACHING.requests, place="firstfit")[1]
+    assert not under_way.go_on()
 
 
 def test_a_study_places_as_the_race_does() -> None:

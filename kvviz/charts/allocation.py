@@ -125,7 +125,15 @@ def blocks_figure(study: Study, lang: Lang) -> go.Figure:
         legend=_LEGEND,
         xaxis={"type": "category", "title": {"text": text.BLOCK_AXIS(lang), "standoff": 6}, "showgrid": False},
         yaxis={"range": [0, 102], "ticksuffix": "%"},
-        yaxis2={"overlaying": "y", "side": "right", "rangemode": "tozero", "fixedrange": True, "showgrid": False},
+        yaxis2={
+            "overlaying": "y",
+            "side": "right",
+            "rangemode": "tozero",
+            "tickmode": "auto",  # else as many as on the left, at numbers nobody reads
+            "nticks": 6,
+            "fixedrange": True,
+            "showgrid": False,
+        },
     )
 
 

@@ -132,14 +132,12 @@ CLIMAX = {
     "race": Text(
         "By step {step}, paged memory has served {right} of {requests} {requests:request|requests}; contiguous"
         " memory\u00a0{left}.",
-        "ステップ {step} までに、ページ方式は {requests} 件中 {right} 件、同じ大きさの連続領域は {left} 件を"
-        "処理しました。",
+        "ステップ {step} までに {requests} 件中、ページ方式は {right} 件、連続領域は {left} 件を処理。",
     ),
     "hybrid": Text(
         "By step {step}, {right} of {requests} {requests:request is|requests are} served with blocks freed behind the"
         " windows; without,\u00a0{left}.",
-        "ステップ {step} までに、ウィンドウ外を解放すると {requests} 件中 {right} 件、解放しないと {left} 件を"
-        "処理しました。",
+        "ステップ {step} までに {requests} 件中、ウィンドウ外を解放すると {right} 件、しないと {left} 件を処理。",
     ),
 }
 AT_ONCE = Text(
@@ -386,8 +384,8 @@ BLOCKS_CAPTION = Text(
     "アテンションのカーネルが毎回読みます。大きなブロックでは、ヒットがブロック単位のため、共有できる部分も減ります。",
 )
 NOT_MEASURED = Text(
-    "With blocks of {sizes} no request had to wait: the share is measured while some do, so there is none.",
-    "{sizes} のブロックでは待ちがなかったため、使用率がありません（待ちがある間に測ります）。",
+    "No share for {sizes}: no request had to wait, and it is measured while some do.",
+    "{sizes} では待ちがなかったため、使用率がありません（待ちがある間に測ります）。",
 )
 POOLS_TITLE = Text("Requests in memory against pool size", "プールの大きさとメモリ内のリクエスト数")
 POOL_AXIS = Text("Slots of the pool", "プールのスロット数")

@@ -30,7 +30,7 @@ from kvviz.race import (
     race,
     taken,
 )
-from kvviz.sweeps import PAPER_SETTING, Study, looked_at, study
+from kvviz.sweeps import PAPER_SETTING, Study, Underway, looked_at, study
 from kvviz.text import Lang, Text
 from kvviz.text import blocks as text
 from kvviz.ui import show
@@ -267,19 +267,16 @@ def research(raced: Race, lang: Lang) -> None:
     place = st.container(horizontal=True, vertical_alignment="center")
     with place:
         if st.button(text.RUN(lang), key="blocks_run", type="primary", icon=":material/play_arrow:"):
-            st.session_state["blocks_under_way"] = key, 0.0, study(part, **asked)  # type: ignore[arg-type]
+            st.session_state["blocks_under_way"] = Underway(key, study(part, **asked))  # type: ignore[arg-type]
     # Whatever is touched on the page starts a new run of this script: it goes on where the last one was stopped.
-    begun, done, news = st.session_state.get("blocks_under_way", (None, 0.0, iter(())))
-    if begun == key:
+    begun: Underway | None = st.session_state.get("blocks_under_way")
+    if begun is not None and begun.key == key:
         with place:
-            bar = st.progress(done, text=text.WORKING(lang, percent=f"{done:.0%}"), width="stretch")
+            bar = st.progress(begun.done, text=text.WORKING(lang, percent=f"{begun.done:.0%}"), width="stretch")
             st.button(text.CANCEL(lang), key="blocks_cancel", on_click=_cancel)
-        for one in news:
-            if isinstance(one, Study):
-                st.session_state["blocks_study"] = key, one
-                break
-            st.session_state["blocks_under_way"] = key, one, news
-            bar.progress(one, text=text.WORKING(lang, percent=f"{one:.0%}"))
+        while begun.go_on():
+            bar.progress(begun.done, text=text.WORKING(lang, percent=f"{begun.done:.0%}"))
+        st.session_state["blocks_study"] = key, begun.found
         _cancel()
         st.rerun()  # without the bar
     elif begun is not None:  # of a race that is not shown any more

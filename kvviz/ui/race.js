@@ -246,7 +246,7 @@ function numbers(runs) {
 function colour(request, { strong = false, pale = false, dark = false } = {}) {
   const hue = Math.round(205 + request * 137.508) % 360, level = [0, 9, -9][Math.floor(request / 8) % 3];
   if (strong) return `hsl(${hue} 85% ${dark ? 60 : 38}%)`;
-  return pale ? `hsl(${hue} 40% ${(dark ? 42 : 70) + level * 0.7}%)` : `hsl(${hue} 48% ${(dark ? 50 : 60) + level}%)`;
+  return pale ? `hsl(${hue} ${dark ? 28 : 40}% ${(dark ? 38 : 70) + level * 0.7}%)` : `hsl(${hue} 48% ${(dark ? 50 : 60) + level}%)`;
 }
 
 // Lines that are seen up close and not from afar: a light hatch, once for slots that will be written, once for waste.

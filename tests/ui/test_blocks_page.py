@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from kvviz import race
 from kvviz.allocation.workload import TEACHING
 from kvviz.race import PRESETS, Settings
-from kvviz.sweeps import study
+from kvviz.sweeps import Underway, study
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import blocks as text
 from kvviz.ui.show import plain
@@ -216,15 +216,16 @@ def test_research_goes_on_after_whatever_stopped_the_page(lang: Lang) -> None:
     app = open_page("research", lang=lang)
     asked = {"pool_tokens": 64, "block_tokens": 4, "max_tokens": 20, "reserve": "max", "place": "firstfit"}
     begun = study(TEACHING.requests, **asked)  # type: ignore[arg-type]
-    done = [next(begun) for _ in range(5)][-1]
-    app.session_state["blocks_under_way"] = (TEACHING.name, 6, *asked.values()), done, begun
+    under_way = Underway((TEACHING.name, 6, *asked.values()), begun)
+    assert all(under_way.go_on() for _ in range(5))
+    app.session_state["blocks_under_way"] = under_way
     app.run()
     assert len(app.get("plotly_chart")) == 4
     assert "blocks_under_way" not in app.session_state
     assert "blocks_cancel" not in [button.key for button in app.button]
     assert any(text.NOT_MEASURED(lang, sizes="1, 2") in c.value for c in app.caption)
     # That of another race is given up.
-    app.session_state["blocks_under_way"] = ("sharegpt", 6, *asked.values()), 0.5, study(TEACHING.requests, **asked)  # type: ignore[arg-type]
+    app.session_state["blocks_under_way"] = Underway("another", study(TEACHING.requests, **asked))  # type: ignore[arg-type]
     app.run()
     assert "blocks_under_way" not in app.session_state
 
