@@ -6,10 +6,11 @@ Long: every memory is a simulation of its own, which reports how far it is and s
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from time import sleep
 from typing import Final
 
 from kvviz.allocation.contiguous import RESERVES, Place, Reserve
-from kvviz.allocation.simulate import Contiguous, Paged, Pool, Totals, progress, simulate, summarise
+from kvviz.allocation.simulate import Contiguous, Paged, Pool, Totals, progress, simulate
 from kvviz.allocation.workload import Request
 
 MAX_TOKENS: Final = 3_000_000
@@ -23,6 +24,8 @@ PAPER: Final = {"max": 0.204, "pow2": 0.268, "oracle": 0.382, "paged": 0.963}
 """Share of the memory with a token, of Orca (Max), Orca (Pow2), Orca (Oracle) and vLLM (SOSP'23, Fig. 2)."""
 PAPER_SETTING: Final = ("sharegpt", 15_728, 16, 2_048, "buddy")
 """Trace, pool, block, longest request and placement with which that figure is reproduced."""
+_EVENTS: Final = 20_000
+"""Between two places to stop at."""
 _POINTS: Final = 40
 """Of requests in memory over time: more would show the noise of single requests."""
 
@@ -122,7 +125,7 @@ def study(
     for number, cost in enumerate(costs):
         yield done / whole
         if number < len(named):
-            systems.append(_system(requests, *named[number]))
+            systems.append((yield from _system(requests, *named[number], done / whole)))
         elif (nth := number - len(named)) < len(sizes):
             totals = yield from _totals(requests, Paged(pool_tokens=pool_tokens, block_tokens=sizes[nth]), done / whole)
             blocks.append(_block_size(requests, sizes[nth], totals))
@@ -167,6 +170,7 @@ class Underway:
                     self.found = news
                 else:
                     self.done = news
+        sleep(0.001)  # so that what is drawn is sent, and a press on the page heard, while this one computes
         return self.found is None
 
 
@@ -199,8 +203,9 @@ def _block_size(requests: Sequence[Request], size: int, totals: Totals) -> Block
     )
 
 
-def _system(requests: Sequence[Request], name: str, pool: Pool) -> System:
-    totals = summarise(requests, pool)
+def _system(requests: Sequence[Request], name: str, pool: Pool, done: float) -> Generator[float, None, System]:
+    totals = yield from _totals(requests, pool, done)
+    running = yield from _running(requests, pool, totals.step, done)
     token, reserved, internal, external = _shares(totals)
     return System(
         name=name,
@@ -211,12 +216,14 @@ def _system(requests: Sequence[Request], name: str, pool: Pool) -> System:
         mean_running=_mean(totals),
         preemptions=totals.preemptions,
         steps=totals.steps,
-        running=tuple(_running(requests, pool, totals.step)),
+        running=running,
     )
 
 
-def _running(requests: Sequence[Request], pool: Pool, end: int) -> Iterator[tuple[int, float]]:
-    """Mean of the requests in memory, span by span."""
+def _running(
+    requests: Sequence[Request], pool: Pool, end: int, done: float
+) -> Generator[float, None, tuple[tuple[int, float], ...]]:
+    """Mean of the requests in memory, span by span; in between a place to stop at."""
     span = max(1, -(-end // _POINTS))
     sums = [0] * (-(-end // span))
     running = last = 0
@@ -229,11 +236,12 @@ def _running(requests: Sequence[Request], pool: Pool, end: int) -> Iterator[tupl
             sums[last // span] += running * (stop - last)
             last = stop
 
-    for event in simulate(requests, pool):
+    for number, event in enumerate(simulate(requests, pool)):
+        if not number % _EVENTS:
+            yield done
         if event.kind in changes:
             # Who emits the last token in a step is there up to its end.
             fill(min(end, event.step + (event.kind == "finished")))
             running += changes[event.kind]
     fill(end)
-    for place, total in enumerate(sums):
-        yield place * span, total / min(span, end - place * span)
+    return tuple((place * span, total / min(span, end - place * span)) for place, total in enumerate(sums))

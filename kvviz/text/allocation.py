@@ -106,7 +106,8 @@ IDS_DO_NOT_FIT = Text(
     "トレースを記録したときのブロックサイズを --block-tokens で指定してください。",
 )
 TOO_MUCH = Text(
-    en="That is too much to simulate here: at most {requests} requests with {tokens} tokens in all. Take a part of the"
+    en="That is too much to simulate here: at most {requests} {requests:request|requests} with {tokens}"
+    " {tokens:token|tokens} in all. Take a part of the"
     " trace, or run kvviz simulate on your own machine.",
     ja="ここでシミュレーションできるのは、{requests} 件、合計 {tokens} トークンまでです。"
     "トレースの一部を使うか、手元のマシンで kvviz simulate を実行してください。",

@@ -228,7 +228,8 @@ CUT = {
     ),
     "bytes": Text(
         "The first {steps} {steps:step|steps} are shown: with them the page has the {kilobytes} kB of events that it"
-        " plays at once (or {most} steps, where less happens). The figures of the whole trace are under Research.",
+        " plays at once (or {most} {most:step|steps}, where less happens). The figures of the whole trace are under"
+        " Research.",
         "一度に再生できるイベントは {kilobytes} kB（最大 {most} ステップ）までのため、最初の {steps} ステップを"
         "表示しています。トレース全体の数値は「調査」にあります。",
     ),

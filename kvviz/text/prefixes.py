@@ -189,7 +189,8 @@ CAPACITY_HELP = Text(
     "kvviz prefix の --capacity-blocks と同じです。トレースのプロンプトは 512 トークンのブロック単位です。",
 )
 AT_CAPACITY = Text(
-    en="{blocks} {blocks:block|blocks} ({tokens} tokens): **{full}** of the full prompt blocks are found; as vLLM"
+    en="{blocks} {blocks:block|blocks} ({tokens} {tokens:token|tokens}): **{full}** of the full prompt blocks are"
+    " found; as vLLM"
     " counts, {vllm} of the prompt tokens. {evictions} {evictions:eviction|evictions}.",
     ja="{blocks} ブロック（{tokens} トークン）では、満杯のプロンプトブロックの **{full}** がヒットします。"
     "vLLM の数え方ではプロンプトのトークンの {vllm} です。追い出しは {evictions} 回です。",

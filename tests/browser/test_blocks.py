@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from kvviz.allocation.workload import load_trace
+from kvviz.race import from_query, race, rows, taken
 from kvviz.text import LANGUAGES
 from kvviz.text import blocks as text
 from tests.browser.conftest import OpenPage
@@ -88,6 +90,8 @@ def test_the_memories_are_those_of_the_command_line(open_page: OpenPage, case: s
     fed = page.locator(".race").evaluate("race => race.race.data.lanes.map((lane) => lane.events)")
     for lane, side in zip(fed, printed, strict=True):
         assert lane == side["events"][: len(lane)]
+    settings = from_query(dict(parse_qsl(query)))[0]
+    raced = race(settings, taken(settings, load_trace(settings.trace).requests))
     for step in (*steps, steps[1]):  # and back again
         page.locator(".scrub").fill(str(step))
         shown = state(page)
@@ -97,6 +101,18 @@ def test_the_memories_are_those_of_the_command_line(open_page: OpenPage, case: s
             assert lane["row"] == row
             served = sum(len(row["finished"]) for row in side["per_step"] if row["step"] <= step)
             assert lane["served"] == served
+        # The percents on the board are those of the table.
+        told = rows(raced, "en")[step] if case != "sharegpt" else {}
+        for place, side in enumerate(raced.lanes):
+            written = page.locator(".lane").nth(place).locator(".figures .value").all_inner_texts()
+            if told:
+                said = str(told[text.LANES[side.name].en]).partition("Used ")[2]
+                assert re.findall(r"\d+%", said) == written
+            assert sum(int(percent.removesuffix("%")) for percent in written) == 100
+    if case == "sharegpt":  # every row of a long block table can be reached
+        reached = page.locator(".body tr td:first-child").all_inner_texts()
+        assert reached == [str(n) for n in range(2048 // 16)]
+        assert page.locator(".rows").evaluate("rows => rows.scrollHeight > rows.clientHeight && rows.tabIndex === 0")
 
 
 def test_it_plays_without_a_server(open_page: OpenPage) -> None:
