@@ -170,7 +170,7 @@ class Underway:
                     self.found = news
                 else:
                     self.done = news
-        sleep(0.001)  # so that what is drawn is sent, and a press on the page heard, while this one computes
+        sleep(0.005)  # so that what is drawn is sent, and a press on the page heard, while this one computes
         return self.found is None
 
 
