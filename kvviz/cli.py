@@ -547,8 +547,8 @@ def _basis(term: Estimate, lang: Lang) -> str:
 def _table(rows: Iterator[tuple[Text, str, str]], lang: Lang) -> Iterator[str]:
     """Label, amount (aligned to the right) and a remark; a row without an amount starts its remark there."""
     cells = [(label(lang), amount, remark) for label, amount, remark in rows]
-    first = max(_columns(label) for label, _, _ in cells)
-    second = max(_columns(amount) for _, amount, _ in cells)
+    first = max((_columns(label) for label, _, _ in cells), default=0)
+    second = max((_columns(amount) for _, amount, _ in cells), default=0)
     for label, amount, remark in cells:
         start = label + " " * (first - _columns(label))
         right = " " * (second - _columns(amount)) + amount + "  " + remark if amount else remark

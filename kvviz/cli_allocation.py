@@ -29,6 +29,7 @@ from kvviz.text import allocation as text
 _STEP_S: Final = 0.05
 _DIGITS: Final = 5
 _NAMED: Final = 10
+"""So many requests that are not served are named."""
 
 Table = Iterator[tuple[Text, str, str]]
 
@@ -105,8 +106,9 @@ def run_prefix(options: argparse.Namespace, lang: Lang, say: Callable[[str], Non
 
 def _prefix(trace: Trace, capacity: int | None, options: argparse.Namespace) -> HitRatios:
     size = trace.id_tokens or MOONCAKE_ID_TOKENS
-    if trace.id_tokens is None and options.block_tokens is not None:
+    if options.block_tokens is not None:
         size = _whole("--block-tokens", options.block_tokens, 1, MAX_BLOCK_TOKENS)
+    trace.check_ids(size)
     return replay_prefixes(trace.requests, capacity, order=options.order, cached=options.cache, block_tokens=size)
 
 
@@ -200,23 +202,30 @@ def _say_list(items: Iterator[str], say: Callable[[str], None]) -> None:
 
 def _report(totals: Totals, lang: Lang, table: Callable[..., Any]) -> Iterator[str]:
     mean = totals.running_sum / totals.saturated_steps if totals.saturated_steps else None
-    yield text.SERVED(
+    yield (text.SERVED_AT_ONCE if mean is None else text.SERVED)(
         lang,
         requests=format_count(totals.finished),
         steps=format_count(totals.steps),
         peak=format_count(totals.peak_running),
         mean="-" if mean is None else f"{mean:.2f}",
     )
-    if totals.never_admissible:
-        named = ", ".join(str(index + 1) for index in totals.never_admissible_first[:_NAMED])
-        more = ", …" if totals.never_admissible > _NAMED else ""
-        yield text.NEVER(lang, count=format_count(totals.never_admissible), first=named + more)
+    lost = totals.not_resumed
+    never = [index for index in totals.never_admissible_first if index not in totals.not_resumed_first]
+    for said, count, first in (
+        (text.NEVER_PAGED if isinstance(totals.pool, Paged) else text.NEVER, totals.never_admissible - lost, never),
+        (text.NOT_RESUMED, lost, totals.not_resumed_first),
+    ):
+        if count:
+            named = ", ".join(str(index + 1) for index in first[:_NAMED]) + (", …" if count > _NAMED else "")
+            watermark = totals.pool.watermark_blocks if isinstance(totals.pool, Paged) else 0
+            yield said(lang, count=format_count(count), first=named, watermark=format_count(watermark))
     if totals.nothing_to_do:
         yield text.NOTHING_TO_DO(lang, count=format_count(totals.nothing_to_do))
     if not totals.saturated_steps:
         yield text.NEVER_WAITED(lang)
-    yield ""
-    yield from table(_shares(totals, lang), lang)
+    if shares := list(_shares(totals, lang)):
+        yield ""
+        yield from table(iter(shares), lang)
 
 
 def _shares(totals: Totals, lang: Lang) -> Table:

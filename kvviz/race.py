@@ -35,6 +35,9 @@ View = Literal["race", "hybrid"]
 Placed = Literal["firstfit", "buddy"]
 """Places with an address: what has none cannot be drawn."""
 
+Cut = Literal["", "steps", "bytes"]
+"""Why a clock ends early: too many steps, too many events; empty: it does not."""
+
 GENERATED: Final = "generated"
 OWN: Final = "own"
 TRACES: Final = (TEACHING.name, *BUNDLED, GENERATED, OWN)
@@ -174,7 +177,9 @@ def _out_of_bounds(name: str, value: object) -> PoolError:
 
 PRESETS: Final[Mapping[str, Settings]] = {
     TEACHING.name: Settings(),
-    "sharegpt": Settings(trace="sharegpt", first=200, pool=15_728, block=16, longest=2_048, windows="full,128"),
+    "sharegpt": Settings(
+        trace="sharegpt", first=200, pool=15_728, block=16, longest=2_048, place="buddy", windows="full,128"
+    ),
     "sharegpt-first-turn": Settings(
         trace="sharegpt-first-turn", first=200, pool=15_728, block=16, longest=2_048, windows="full,128"
     ),
@@ -192,7 +197,7 @@ PRESETS: Final[Mapping[str, Settings]] = {
     OWN: Settings(trace=OWN, first=200, pool=15_728, block=16, longest=2_048, windows="full,128"),
 }
 """What fits a trace: its requests meet a pool that is too small for them. The pool of ShareGPT is the paper's: 12 GiB
-at 800 KiB a token."""
+at 800 KiB a token, and its contiguous memory is placed in buddy chunks."""
 
 
 def to_query(settings: Settings, step: int) -> dict[str, str]:
@@ -255,7 +260,7 @@ class Lane:
     moments: tuple[Moment, ...]
     """One a step in which anybody runs."""
     never: int
-    """Requests that were turned away for good."""
+    """Requests that need more than there is, or than is set aside for them."""
     done_step: int | None
     """The step that served the last request; None: later than what is shown."""
 
@@ -283,10 +288,18 @@ class Race:
     lanes: tuple[Lane, Lane]
     requests: int
     """How many there are."""
+    nothing: int
+    """Those of them without a prompt or without a token to generate: nothing is served for them."""
     end: int
     """The last step shown."""
-    cut: bool
-    """The sides go on after it."""
+    cut: Cut
+    """Why the clock ends before the sides do."""
+
+    @property
+    def at_once(self) -> bool:
+        """Nobody ever waits on either side: there is nothing to see of how memory is given out."""
+        lanes = self.lanes
+        return not any(lane.never or any(m.waiting for m in lane.moments) for lane in lanes) and bool(lanes[0].moments)
 
     @property
     def climax(self) -> int:
@@ -301,35 +314,38 @@ def race(settings: Settings, requests: Sequence[Request]) -> Race:
     grown = [_events(requests, pool) for pool in pools]
     # Where both have to be cut short, the clock ends for both.
     end = max((events[-1][0] for events, _ in grown if events), default=0)
-    ends = [events[-1][0] if events else 0 for events, whole in grown if not whole]
-    end = min([end, *ends])
-    end = _within(end, [events for events, _ in grown])
+    ends = [(events[-1][0], why) for events, why in grown if why]
+    cut: Cut = ""
+    if ends:
+        end, cut = min(ends)
+    if (within := _within(end, [events for events, _ in grown])) < end:
+        end, cut = within, "bytes"
+    nothing = sum(not request.prompt_tokens or not request.output_tokens for request in requests)
     names: tuple[Literal["ignored", "freed"], ...] | tuple[Literal["contiguous", "paged"], ...]
     names = ("ignored", "freed") if settings.view == "hybrid" else ("contiguous", "paged")
     lanes = []
-    for name, pool, (events, whole) in zip(names, pools, grown, strict=True):
+    for name, pool, (events, why) in zip(names, pools, grown, strict=True):
         kept = [group for group in events if group[0] <= end]
         # One more look at the events themselves: those of the steps in between, in which only tokens come, are none.
         moments = tuple(_moments(requests, pool, end))
-        ended = whole and len(kept) == len(events)
-        never = sum(event[0] == "x" for group in kept for event in group[1:])
+        ended = not why and len(kept) == len(events)
+        never = sum(event[0] == "x" for group in kept for event in group[1:]) - nothing
         done = (moments[-1].step if moments else 0) if ended else None
         lanes.append(Lane(name=name, pool=pool, events=kept, moments=moments, never=never, done_step=done))
     left, right = lanes
-    cut = left.done_step is None or right.done_step is None
-    return Race(settings=settings, lanes=(left, right), requests=len(requests), end=end, cut=cut)
+    return Race(settings=settings, lanes=(left, right), requests=len(requests), nothing=nothing, end=end, cut=cut)
 
 
-def _events(requests: Sequence[Request], pool: Pool) -> tuple[list[list[Any]], bool]:
-    """The compact events of at most MAX_STEPS steps and MAX_BYTES, and whether they are all."""
+def _events(requests: Sequence[Request], pool: Pool) -> tuple[list[list[Any]], Cut]:
+    """The compact events of at most MAX_STEPS steps and MAX_BYTES, and why there are no more."""
     kept: list[list[Any]] = []
     size = 0
     for group in events_json(simulate(requests, pool)):
         size += _length(group)
-        if group[0] >= MAX_STEPS or (size > MAX_BYTES and kept):
-            return kept, False
+        if kept and (group[0] >= MAX_STEPS or size > MAX_BYTES):
+            return kept, "steps" if group[0] >= MAX_STEPS else "bytes"
         kept.append(group)
-    return kept, True
+    return kept, ""
 
 
 def _within(end: int, sides: Sequence[list[list[Any]]]) -> int:
@@ -397,7 +413,6 @@ def payload(raced: Race, *, start: int, lang: Lang) -> bytes:
         "lang": lang,
         "start": min(start, raced.end),
         "end": raced.end,
-        "cut": raced.cut,
         "block": raced.settings.block,
         "lanes": lanes,
         "words": {name: getattr(sentence, lang) for name, sentence in text.PLAYER.items()},
@@ -426,8 +441,12 @@ def headline(raced: Race, lang: Lang) -> str:
     """Who has served how many when the first side is done."""
     left, right = raced.lanes
     step = raced.climax
+    if raced.nothing == raced.requests:
+        return text.NOTHING_ASKED(lang)
     if not left.moments and not right.moments:
         return text.NOBODY(lang)
+    if raced.at_once:
+        return text.AT_ONCE(lang, requests=format_count(raced.requests - raced.nothing))
     served = {"left": format_count(left.served(step)), "right": format_count(right.served(step))}
     counts = {"step": format_count(step), "requests": format_count(raced.requests), **served}
     return text.CLIMAX[raced.settings.view](lang, **counts)
@@ -440,44 +459,59 @@ def explanation(raced: Race, lang: Lang) -> str:
     whose = text.WHOSE(lang, trace=text.TRACES[settings.trace](lang), requests=format_count(raced.requests))
     if settings.view == "hybrid":
         said = text.HOW_HYBRID(lang, pool=slots, block=format_count(settings.block), windows=settings.windows)
-        return _joined((whose, said), lang)
+        return _joined((whose, said, text.AT_ONCE_TRY(lang)) if raced.at_once else (whose, said), lang)
     said = text.HOW_RESERVED[settings.reserve](lang, pool=slots, longest=format_count(settings.longest))
     said = _joined((whose, said, text.HOW_PAGED(lang, block=format_count(settings.block))), lang)
     if right.preemptions:
         first = next(m for m in right.moments if m.preempted)
         values = {"times": format_count(right.preemptions), "step": format_count(first.step)}
         said = _joined((said, text.HOW_PREEMPTED(lang, **values)), lang)
-    return said
+    return _joined((said, text.AT_ONCE_TRY(lang)), lang) if raced.at_once else said
 
 
 def remarks(raced: Race, lang: Lang) -> list[str]:
     """What must be known besides: requests that never run, and a clock that ends early."""
     said = [
-        text.NEVER(lang, side=text.LANES[lane.name](lang), count=format_count(lane.never))
+        text.NEVER[lane.name](lang, side=text.LANES[lane.name](lang), count=format_count(lane.never))
         for lane in raced.lanes
         if lane.never
     ]
+    if raced.nothing:
+        said.append(text.NOTHING(lang, count=format_count(raced.nothing)))
     if raced.cut:
-        said.append(text.CUT(lang, steps=format_count(raced.end + 1)))
+        most = {"most": format_count(MAX_STEPS), "kilobytes": format_count(MAX_BYTES // 1000)}
+        said.append(text.CUT[raced.cut](lang, steps=format_count(raced.end + 1), **most))
     return said
 
 
 MOST_ROWS: Final = 200
+"""Of the table."""
 
 
 def rows(raced: Race, lang: Lang) -> list[dict[str, Any]]:
-    """The race as a table: the steps in which a request begins, loses its blocks or ends, on either side."""
-    changed = {0}
-    for lane in raced.lanes:
-        for group in lane.events:
-            if any(event[0] in "apf" for event in group[1:]):
-                changed.add(group[0])
+    """The race as a table: every step; of many those in which a request begins, loses its blocks, ends or has just
+    left, on either side, each with the last step until which nothing of that happens."""
+    steps = list(range(raced.end + 1))
+    if len(steps) > MOST_ROWS:
+        changed = {0}
+        for group in (group for lane in raced.lanes for group in lane.events):
+            kinds = {event[0] for event in group[1:]}
+            changed |= {group[0]} if kinds & set("apf") else set()
+            changed |= {min(group[0] + 1, raced.end)} if "f" in kinds else set()
+        steps = sorted(changed)
     found = []
-    for step in islice(sorted(changed), MOST_ROWS):
+    for step, following in islice(zip(steps, [*steps[1:], raced.end + 1], strict=True), MOST_ROWS):
         row: dict[str, Any] = {text.STEP(lang): step}
+        if following > step + 1:
+            row[text.STEP(lang)] = text.STEP_UNTIL(lang, step=format_count(step), last=format_count(following - 1))
         for lane in raced.lanes:
             row[text.LANES[lane.name](lang)] = _told(lane, step, lang)
         found.append(row)
+    if len(steps) > MOST_ROWS:
+        left = text.ROWS_LEFT(lang, first=format_count(steps[MOST_ROWS]), last=format_count(raced.end))
+        found.append(
+            {text.STEP(lang): "…"} | dict.fromkeys((text.LANES[lane.name](lang) for lane in raced.lanes), left)
+        )
     return found
 
 
@@ -485,7 +519,7 @@ def _told(lane: Lane, step: int, lang: Lang) -> str:
     moment = lane.at(step)
     if moment is None:
         return text.ALL_SERVED(lang, served=format_count(lane.served(step)))
-    share = [f"{n / lane.pool.pool_tokens:.0%}" for n in _slots(moment)]
+    share = [f"{n}%" for n in percents(_slots(moment))]
     parts = [
         text.TOLD(
             lang,
@@ -507,6 +541,19 @@ def _slots(moment: Moment) -> tuple[int, int, int, int]:
     return moment.used_tokens, moment.reserved_tokens, moment.internal_tokens, moment.external_tokens
 
 
+def percents(parts: Sequence[int]) -> tuple[int, ...]:
+    """Whole percents of what the parts add up to; they add up to 100, as race.js rounds them too.
+
+    All are rounded down, and what is missing goes to those that lost most, the first of equals first.
+    """
+    whole = sum(parts)
+    down = [100 * part // whole for part in parts]
+    by_loss = sorted(range(len(parts)), key=lambda place: (-(100 * parts[place] % whole), place))
+    for place in by_loss[: 100 - sum(down)]:
+        down[place] += 1
+    return tuple(down)
+
+
 _MOST_NAMES: Final = 12
 
 
@@ -515,8 +562,9 @@ def names(requests: Sequence[int], lang: Lang) -> str:
     if not requests:
         return text.NONE(lang)
     named = ", ".join(str(request + 1) for request in requests[:_MOST_NAMES])
-    more = len(requests) - _MOST_NAMES
-    return named if more <= 0 else text.AND_MORE(lang, named=named, more=format_count(more))
+    if (more := len(requests) - _MOST_NAMES) > 0:
+        named = text.AND_MORE(lang, named=named, more=format_count(more))
+    return text.NAMED(lang, count=len(requests), named=named)
 
 
 def _joined(sentences: Iterable[str], lang: Lang) -> str:

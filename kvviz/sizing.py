@@ -1,5 +1,6 @@
 """Architecture + Scenario -> Sizing: the answer, in bytes, with its working."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -142,6 +143,13 @@ class Sizing:
     def shared_tokens(self) -> int:
         """Tokens that one engine's requests have in common; the last one of a prompt is computed again."""
         return min(self.scenario.shared_tokens, max(0, self.scenario.input_tokens - 1))
+
+    @property
+    def held_once_tokens(self) -> int:
+        """Those of them that ``shared_bytes`` are of: what more there is fills no block."""
+        if self.plan is None:
+            return 0
+        return bisect_left(range(self.shared_tokens + 1), self.shared_bytes, key=self.plan.shared_bytes)
 
 
 def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | None) -> Sizing:
@@ -389,6 +397,7 @@ def _asked(sizing: Sizing) -> list[Note]:
         note("shared-saves-nothing", text.SHARED_NOTHING, shared=format_count(scenario.shared_tokens))
     elif plan and sizing.shared_bytes:
         values = {"shared": format_count(scenario.shared_tokens), "bytes": format_bytes(sizing.shared_bytes)}
+        values["held"] = format_count(sizing.held_once_tokens)
         sentence = Message(text.SHARED, values)
         if budget:
             without = sizing.engines * plan.fit(budget.usable_bytes, sizing.tokens)

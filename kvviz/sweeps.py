@@ -5,10 +5,12 @@ Long: every memory is a simulation of its own, which reports how far it is and s
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Lock
+from time import sleep
 from typing import Final
 
-from kvviz.allocation.contiguous import RESERVES, Reserve
-from kvviz.allocation.simulate import Contiguous, Paged, Pool, Totals, progress, simulate, summarise
+from kvviz.allocation.contiguous import RESERVES, Place, Reserve
+from kvviz.allocation.simulate import Contiguous, Paged, Pool, Totals, progress, simulate
 from kvviz.allocation.workload import Request
 
 MAX_TOKENS: Final = 3_000_000
@@ -17,12 +19,15 @@ BLOCK_SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 POOL_SIZES: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Times the pool that was asked for."""
 SYSTEMS: Final = (*RESERVES, "paged")
-"""Contiguous memory in buddy chunks by what it reserves, as the PagedAttention paper compares them, and blocks."""
+"""Contiguous memory by what it reserves, as the PagedAttention paper compares them, and blocks."""
 PAPER: Final = {"max": 0.204, "pow2": 0.268, "oracle": 0.382, "paged": 0.963}
 """Share of the memory with a token, of Orca (Max), Orca (Pow2), Orca (Oracle) and vLLM (SOSP'23, Fig. 2)."""
-PAPER_SETTING: Final = ("sharegpt", 15_728, 16, 2_048)
-"""Trace, pool, block and longest request with which that figure is reproduced."""
-_POINTS: Final = 160
+PAPER_SETTING: Final = ("sharegpt", 15_728, 16, 2_048, "buddy")
+"""Trace, pool, block, longest request and placement with which that figure is reproduced."""
+_EVENTS: Final = 20_000
+"""Between two places to stop at."""
+_POINTS: Final = 40
+"""Of requests in memory over time: more would show the noise of single requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +81,8 @@ class Study:
     tokens: int
     reserve: Reserve
     """What contiguous memory of other pools reserves."""
+    place: Place
+    """How contiguous memory is placed."""
     systems: tuple[System, ...]
     blocks: tuple[BlockSize, ...]
     pools: tuple[PoolSize, ...]
@@ -92,12 +99,19 @@ def looked_at(requests: Sequence[Request]) -> Sequence[Request]:
 
 
 def study(
-    requests: Sequence[Request], *, pool_tokens: int, block_tokens: int, max_tokens: int, reserve: Reserve
+    requests: Sequence[Request],
+    *,
+    pool_tokens: int,
+    block_tokens: int,
+    max_tokens: int,
+    reserve: Reserve,
+    place: Place,
 ) -> Iterator[float | Study]:
     """How much of it is done, again and again, and at last the study itself. To cancel, stop asking."""
     of, requests = len(requests), looked_at(requests)
     named: list[tuple[str, Pool]] = [
-        (name, Contiguous(pool_tokens=pool_tokens, max_tokens=max_tokens, reserve=name)) for name in RESERVES
+        (name, Contiguous(pool_tokens=pool_tokens, max_tokens=max_tokens, reserve=name, place=place))
+        for name in RESERVES
     ]
     named.append(("paged", Paged(pool_tokens=pool_tokens, block_tokens=block_tokens)))
     sizes = [size for size in BLOCK_SIZES if size <= pool_tokens]
@@ -111,15 +125,13 @@ def study(
     for number, cost in enumerate(costs):
         yield done / whole
         if number < len(named):
-            systems.append(_system(requests, *named[number]))
-        elif (place := number - len(named)) < len(sizes):
-            totals = yield from _totals(
-                requests, Paged(pool_tokens=pool_tokens, block_tokens=sizes[place]), done / whole
-            )
-            blocks.append(_block_size(requests, sizes[place], totals))
+            systems.append((yield from _system(requests, *named[number], done / whole)))
+        elif (nth := number - len(named)) < len(sizes):
+            totals = yield from _totals(requests, Paged(pool_tokens=pool_tokens, block_tokens=sizes[nth]), done / whole)
+            blocks.append(_block_size(requests, sizes[nth], totals))
         else:
-            slots = pools[place - len(sizes)]
-            whole_request = Contiguous(pool_tokens=slots, max_tokens=max_tokens, reserve=reserve)
+            slots = pools[nth - len(sizes)]
+            whole_request = Contiguous(pool_tokens=slots, max_tokens=max_tokens, reserve=reserve, place=place)
             one = yield from _totals(requests, whole_request, done / whole)
             other = yield from _totals(requests, Paged(pool_tokens=slots, block_tokens=block_tokens), done / whole)
             counts.append(PoolSize(pool_tokens=slots, contiguous=_mean(one), paged=_mean(other)))
@@ -129,10 +141,37 @@ def study(
         of=of,
         tokens=sum(r.prompt_tokens + r.output_tokens for r in requests),
         reserve=reserve,
+        place=place,
         systems=tuple(systems),
         blocks=tuple(blocks),
         pools=tuple(counts),
     )
+
+
+class Underway:
+    """A study that whoever asks next goes on with: who asked before may have been stopped, or be about to be."""
+
+    def __init__(self, key: object, news: Iterator[float | Study]) -> None:
+        self.key = key
+        """What it is a study of."""
+        self.done = 0.0
+        """How much of it is done, of 1."""
+        self.found: Study | None = None
+        """What came of it."""
+        self._news = news
+        self._one_at_a_time = Lock()
+
+    def go_on(self) -> bool:
+        """A little further. Whether there is more to do."""
+        with self._one_at_a_time:
+            if self.found is None:
+                news = next(self._news)
+                if isinstance(news, Study):
+                    self.found = news
+                else:
+                    self.done = news
+        sleep(0.005)  # so that what is drawn is sent, and a press on the page heard, while this one computes
+        return self.found is None
 
 
 def _totals(requests: Sequence[Request], pool: Pool, done: float) -> Generator[float, None, Totals]:
@@ -164,8 +203,9 @@ def _block_size(requests: Sequence[Request], size: int, totals: Totals) -> Block
     )
 
 
-def _system(requests: Sequence[Request], name: str, pool: Pool) -> System:
-    totals = summarise(requests, pool)
+def _system(requests: Sequence[Request], name: str, pool: Pool, done: float) -> Generator[float, None, System]:
+    totals = yield from _totals(requests, pool, done)
+    running = yield from _running(requests, pool, totals.step, done)
     token, reserved, internal, external = _shares(totals)
     return System(
         name=name,
@@ -176,12 +216,14 @@ def _system(requests: Sequence[Request], name: str, pool: Pool) -> System:
         mean_running=_mean(totals),
         preemptions=totals.preemptions,
         steps=totals.steps,
-        running=tuple(_running(requests, pool, totals.step)),
+        running=running,
     )
 
 
-def _running(requests: Sequence[Request], pool: Pool, end: int) -> Iterator[tuple[int, float]]:
-    """Mean of the requests in memory, span by span."""
+def _running(
+    requests: Sequence[Request], pool: Pool, end: int, done: float
+) -> Generator[float, None, tuple[tuple[int, float], ...]]:
+    """Mean of the requests in memory, span by span; in between a place to stop at."""
     span = max(1, -(-end // _POINTS))
     sums = [0] * (-(-end // span))
     running = last = 0
@@ -194,11 +236,12 @@ def _running(requests: Sequence[Request], pool: Pool, end: int) -> Iterator[tupl
             sums[last // span] += running * (stop - last)
             last = stop
 
-    for event in simulate(requests, pool):
+    for number, event in enumerate(simulate(requests, pool)):
+        if not number % _EVENTS:
+            yield done
         if event.kind in changes:
             # Who emits the last token in a step is there up to its end.
             fill(min(end, event.step + (event.kind == "finished")))
             running += changes[event.kind]
     fill(end)
-    for place, total in enumerate(sums):
-        yield place * span, total / min(span, end - place * span)
+    return tuple((place * span, total / min(span, end - place * span)) for place, total in enumerate(sums))

@@ -7,7 +7,6 @@ import streamlit as st
 from kvviz import race
 from kvviz.core.errors import KvvizError
 from kvviz.text import blocks as text
-from kvviz.text import sizing as labels
 from kvviz.ui import blocks as page
 from kvviz.ui import browser, show, state
 from kvviz.ui.answer import answer
@@ -54,7 +53,7 @@ research = st.expander(text.RESEARCH(lang), key="blocks_research", icon=":materi
 if research.open and raced is not None:
     with research:
         page.research(raced, lang)
-share = st.expander(labels.SHARE(lang), key="blocks_share", icon=":material/share:", on_change="rerun")
+share = st.expander(text.SHARE(lang), key="blocks_share", icon=":material/share:", on_change="rerun")
 if share.open:
     with share:
         st.caption(text.LINK(lang))

@@ -10,6 +10,7 @@ from kvviz import cli
 from kvviz.allocation.replay import events_json, replay
 from kvviz.allocation.simulate import Paged, simulate
 from kvviz.allocation.workload import TEACHING
+from kvviz.text import allocation as text
 
 DATA = Path(__file__).parent / "data" / "alloc"
 Capture = pytest.CaptureFixture[str]
@@ -135,3 +136,99 @@ def test_one_line_says_what_is_wrong(capsys: Capture, arguments: tuple[str, ...]
     code, out, _ = run(capsys, *arguments, "--json")
     assert code == 2
     assert message in json.loads(out)["error"]["message"]
+
+
+def csv_of(folder: Path, *rows: tuple[int, int]) -> str:
+    """A trace of prompts and outputs."""
+    path = folder / "some.csv"
+    lines = [",".join(map(str, row)) for row in rows]
+    path.write_text("\n".join(["prompt_tokens,output_tokens", *lines, ""]), encoding="utf-8")
+    return str(path)
+
+
+def ids_of(folder: Path, *rows: tuple[int, list[int]]) -> str:
+    """A trace of prompts and their ids, as Mooncake publishes them."""
+    path = folder / "some.jsonl"
+    lines = [json.dumps({"input_length": n, "output_length": 4, "hash_ids": ids}) for n, ids in rows]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+@pytest.mark.parametrize("steps", [[], ["--steps"]], ids=str)
+@pytest.mark.parametrize("kind", ["oracle", "max", "pow2", "paged"])
+@pytest.mark.parametrize("rows", [[(100, 4), (5, 2)], [(5, 2)], [(500, 2)], [(3, 0)]], ids=str)
+def test_nobody_ever_waits(
+    capsys: Capture, tmp_path: Path, rows: list[tuple[int, int]], kind: str, steps: list[str], lang: str
+) -> None:
+    how = ["paged"] if kind == "paged" else ["contiguous", "--reserve", kind, "--max-tokens", "100"]
+    given = ["--trace", csv_of(tmp_path, *rows), "--pool-tokens", "64", "--lang", lang, *steps, "--allocator", *how]
+    code, out, err = run(capsys, "simulate", *given)
+    assert (code, err) == (0, "")
+    assert text.NEVER_WAITED(lang) in out  # type: ignore[arg-type]
+    assert " - " not in out
+
+
+@pytest.mark.parametrize("size", [16, 512])
+def test_ids_stand_for_the_tokens_that_are_given(capsys: Capture, tmp_path: Path, size: int) -> None:
+    path = ids_of(tmp_path, (2 * size, [1, 2]), (2 * size, [1, 2]))
+    given = [] if size == 512 else ["--block-tokens", str(size)]
+    found = answer(capsys, "prefix", "--trace", path, "--capacity-blocks", "inf", *given)
+    assert (found["full"], found["token"], found["vllm"]) == (0.5, 0.5, 0.25)
+    pool = ["--pool-tokens", str(size * 8), "--block-tokens", "16", "--allocator", "paged", "--caching"]
+    hit = answer(capsys, "simulate", "--trace", path, *pool)["prompt_tokens_hit"]
+    assert hit == 2 * size - 16  # all but the block of the last token
+
+
+@pytest.mark.parametrize("size", ["8", "64", None])
+@pytest.mark.parametrize("command", ["prefix", "simulate"])
+def test_ids_that_cannot_stand_for_it_are_refused(
+    capsys: Capture, tmp_path: Path, command: str, size: str | None
+) -> None:
+    path = ids_of(tmp_path, (100, []), (128, [1, 2, 3, 4]))
+    given = ["--block-tokens", size] if size else []
+    given += ["--capacity-blocks", "9"] if command == "prefix" else ["--allocator", "paged", "--pool-tokens", "512"]
+    given += ["--caching"] if command == "simulate" else []
+    code, out, err = run(capsys, command, "--trace", path, *given)
+    assert (code, out) == (2, "")
+    assert "Request 2 has 4 ids for 128 prompt tokens" in err
+    assert "--block-tokens" in err
+
+
+def test_bundled_ids_say_themselves_what_they_stand_for(capsys: Capture) -> None:
+    given = ["prefix", "--trace", "mooncake-synthetic", "--capacity-blocks", "100"]
+    assert run(capsys, *given, "--block-tokens", "512") == run(capsys, *given)
+    assert run(capsys, *given, "--block-tokens", "16")[0] == 2
+
+
+def test_a_request_that_ran_and_cannot_come_back_is_not_one_that_was_never_admitted(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    path = csv_of(tmp_path, (1, 5), (4, 6), (2, 2))
+    pool = ["--allocator", "paged", "--pool-tokens", "10", "--block-tokens", "1", "--watermark-blocks", "4"]
+    out = run(capsys, "simulate", "--trace", path, *pool)[1]
+    assert "Never admitted" not in out
+    assert "beside the 4 blocks that must stay free: 1 (in the trace, number 2)" in out
+    figures = answer(capsys, "simulate", "--trace", path, *pool)
+    assert (figures["never_admissible"], figures["not_resumed"]) == (1, 1)
+    path = csv_of(tmp_path, (1, 5), (4, 6), (2, 2), (90, 1))
+    out = run(capsys, "simulate", "--trace", path, *pool)[1]
+    assert "empty pool: 1 (in the trace, number 4)" in out
+
+
+def test_what_is_set_aside_can_be_too_little_too(capsys: Capture, tmp_path: Path) -> None:
+    path = csv_of(tmp_path, (30, 10), (5, 5))
+    pool = ["--allocator", "contiguous", "--pool-tokens", "64", "--max-tokens", "20"]
+    assert (
+        "longer than what is set aside: 1 (in the trace, number 1)"
+        in run(capsys, "simulate", "--trace", path, *pool)[1]
+    )
+
+
+def test_one_is_not_many(capsys: Capture, tmp_path: Path) -> None:
+    path = csv_of(tmp_path, (1, 1))
+    out = run(capsys, "simulate", "--trace", path, "--allocator", "paged", "--pool-tokens", "64")[1]
+    assert out.startswith("1 request served in 1 step;")
+    code, _, err = run(capsys, "simulate", "--trace", path, "--allocator", "paged", "--pool-tokens", "1")
+    assert code == 2
+    assert "block of 16 tokens" in err

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from kvviz.text import Text
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "kvviz"
 PAGES = sorted((ROOT / "pages").glob("*.py"))
@@ -74,6 +76,28 @@ def test_both_languages_of_a_text_say_the_same(en: str, ja: str) -> None:
     if len(PLACEHOLDER.sub("", en).split()) > 1 and en not in SAME_IN_BOTH_LANGUAGES:
         assert ja != en, "not translated"
     assert en.rstrip(MARKUP).endswith((".", "!", "?")) == ja.rstrip(MARKUP).endswith(("。", "！", "？"))
+
+
+def test_a_word_goes_with_its_number() -> None:
+    counted = Text("{n} {n:request is|requests are} here", "{n} 件あります")
+    assert [counted("en", n=n) for n in ("0", 1, "1", "11", "1,001")] == [
+        "0 requests are here",
+        "1 request is here",
+        "1 request is here",
+        "11 requests are here",
+        "1,001 requests are here",
+    ]
+    assert counted("ja", n=1) == "1 件あります"
+
+
+COUNTED = re.compile(r"\{\w+\} (?:prompt |full |whole )?(?:requests|tokens|blocks|slots|steps|evictions|entries)\b")
+
+
+@pytest.mark.parametrize("module", ["allocation", "blocks", "prefixes"])
+def test_one_is_not_many(module: str) -> None:
+    for where, en, _ in texts():
+        if where.startswith(f"kvviz/text/{module}.py:"):
+            assert not COUNTED.findall(en), where
 
 
 @pytest.mark.parametrize(("en", "ja"), TEXTS)

@@ -1,8 +1,10 @@
 """Two memories on one clock: what is sent and said is what the allocator does."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kvviz import race as module
+from kvviz.allocation.contiguous import Place
 from kvviz.allocation.replay import replay
 from kvviz.allocation.simulate import Contiguous, Paged, PoolError, simulate
 from kvviz.allocation.workload import TEACHING, Request, load_trace
@@ -26,6 +29,7 @@ from kvviz.race import (
     headline,
     parse,
     payload,
+    percents,
     race,
     remarks,
     rows,
@@ -34,8 +38,9 @@ from kvviz.race import (
 )
 from kvviz.scenario import APP_FIELDS
 from kvviz.scenario import FIELDS as SCENARIO_FIELDS
-from kvviz.sweeps import PAPER, PAPER_SETTING, Study, looked_at, study
+from kvviz.sweeps import PAPER, PAPER_SETTING, Study, Underway, looked_at, study
 from kvviz.text import LANGUAGES, Lang
+from kvviz.text import blocks as text
 
 TEACHING_RACE = race(Settings(), TEACHING.requests)
 
@@ -74,7 +79,7 @@ def test_the_climax_is_named_in_words(lang: Lang) -> None:
     assert "20" in explanation(TEACHING_RACE, lang)
     assert remarks(TEACHING_RACE, lang) == []
     told = rows(TEACHING_RACE, lang)
-    assert [next(iter(row.values())) for row in told] == [0, 2, 3, 4, 5, 6, 7, 9, 10]
+    assert [next(iter(row.values())) for row in told] == list(range(11))
     assert all("{" not in str(cell) for row in told for cell in row.values())
 
 
@@ -90,7 +95,7 @@ def test_what_is_sent_is_little_and_ends_together(name: str, view: str) -> None:
     for lane in raced.lanes:
         assert all(group[0] <= raced.end for group in lane.events)
         assert lane.moments[-1].step <= raced.end
-        assert (lane.done_step is None) <= raced.cut
+        assert (lane.done_step is None) <= bool(raced.cut)
     for lang in LANGUAGES:
         packed = payload(raced, start=3, lang=lang)
         assert len(packed) < 150_000
@@ -154,7 +159,7 @@ def test_every_moment_is_a_snapshot_of_the_allocator(
             assert min(parts) >= 0
             assert (moment.served, moment.waiting) == (served, snapshot.waiting)
             assert lane.served(moment.step) == served
-        assert lane.served(10**6) + lane.never == len(requests)
+        assert lane.served(10**6) + lane.never + raced.nothing == len(requests)
     for lang in LANGUAGES:
         assert headline(raced, lang)
         assert explanation(raced, lang)
@@ -166,10 +171,100 @@ def test_every_moment_is_a_snapshot_of_the_allocator(
 def test_requests_that_can_never_run_are_said() -> None:
     requests = [Request(prompt_tokens=90, output_tokens=5), Request(prompt_tokens=3, output_tokens=0)]
     raced = race(Settings(), requests)
-    assert [lane.never for lane in raced.lanes] == [2, 2]
+    assert [lane.never for lane in raced.lanes] == [1, 1]
+    assert raced.nothing == 1
     assert raced.end == 0
-    assert len(remarks(raced, "en")) == 2
-    assert "No request" in headline(raced, "en")
+    assert len(remarks(raced, "en")) == 3
+    assert "more than the memory has" in headline(raced, "en")
+
+
+def test_who_asks_for_nothing_is_not_too_large() -> None:
+    raced = race(Settings(), [Request(prompt_tokens=3, output_tokens=0)])
+    assert [lane.never for lane in raced.lanes] == [0, 0]
+    assert headline(raced, "en").startswith("Nothing to serve")
+    assert remarks(raced, "en") == ["1 request left out: without a prompt or an output there is nothing to serve."]
+
+
+@pytest.mark.parametrize("view", ["race", "hybrid"])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_where_all_fit_at_once_there_is_no_race(view: str, lang: Lang) -> None:
+    settings = Settings(pool=142_160, block=16, longest=4_096, view=view)  # type: ignore[arg-type]
+    raced = race(settings, TEACHING.requests)
+    assert headline(raced, lang) == text.AT_ONCE(lang, requests="6")
+    assert text.AT_ONCE_TRY(lang) in explanation(raced, lang)
+    assert not TEACHING_RACE.at_once
+    # Where one side cannot serve somebody at all, that is what there is to see.
+    assert not race(Settings(pool=142_160, block=16, longest=11), TEACHING.requests).at_once
+
+
+@given(some.lists(some.integers(0, 10**9), min_size=1, max_size=6).filter(any))
+def test_percents_add_up(parts: list[int]) -> None:
+    found = percents(parts)
+    assert sum(found) == 100
+    for part, percent in zip(parts, found, strict=True):
+        assert abs(percent - 100 * part / sum(parts)) < 1
+
+
+def test_known_percents() -> None:
+    assert percents([48, 8, 0, 8]) == (75, 13, 0, 12)  # two halves: the first of equals is rounded up
+    assert percents([1, 1, 1, 0]) == (34, 33, 33, 0)
+    assert percents([0, 0, 0, 64]) == (0, 0, 0, 100)
+
+
+def test_a_request_is_served_in_the_step_in_which_it_is_last_in_memory() -> None:
+    for lane in TEACHING_RACE.lanes:
+        before = 0
+        for moment, snapshot in zip(
+            lane.moments, replay(simulate(TEACHING.requests, lane.pool), lane.pool), strict=True
+        ):
+            row = snapshot.row(lane.pool)
+            assert (row["running"], row["finished"]) == (len(moment.running), list(moment.finished))
+            assert set(moment.finished) <= set(moment.running)
+            assert moment.served == before + len(moment.finished)
+            before = moment.served
+            later = lane.at(moment.step + 1)
+            assert later is None or not set(moment.finished) & set(later.running)
+    told = rows(TEACHING_RACE, "en")[7]["Paged"]
+    assert told.startswith("6 served; running: request 4; waiting: none. Finishing in this step: request 4.")
+
+
+def test_a_preempted_request_keeps_what_it_generated() -> None:
+    said = explanation(TEACHING_RACE, "en")
+    assert "keeps the tokens it has generated" in said
+    assert "starts over" not in said
+
+
+def test_a_long_table_says_which_steps_it_leaves_out() -> None:
+    settings = PRESETS["sharegpt"]
+    raced = race(settings, taken(settings, load_trace("sharegpt").requests))
+    told = rows(raced, "en")
+    assert len(told) <= module.MOST_ROWS + 1
+    following = 0
+    for row in told[:-1]:  # each step is in a row, alone or as one in which only tokens come
+        first, _, rest = str(row["Step"]).replace(",", "").partition(" (until ")
+        assert int(first) == following
+        following = (int(rest.split()[0]) if rest else int(first)) + 1
+    assert f"Steps {following:,} to {raced.end:,} are left out here" in told[-1]["Paged"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_clock_that_ends_early_says_why(lang: Lang) -> None:
+    settings = PRESETS["sharegpt"]
+    raced = race(settings, taken(settings, load_trace("sharegpt").requests))
+    assert raced.cut == "bytes"
+    assert f"{MAX_BYTES // 1000} kB" in remarks(raced, lang)[-1]
+    long = race(Settings(pool=10_000, block=128, longest=9_000), [Request(prompt_tokens=1, output_tokens=8_000)] * 2)
+    assert long.cut == "steps"
+    assert f"{MAX_STEPS:,}" in remarks(long, lang)[-1]
+
+
+def test_one_is_not_many() -> None:
+    raced = race(Settings(pool=1, block=1, longest=2), [Request(prompt_tokens=1, output_tokens=1)] * 2)
+    said = " ".join([headline(raced, "en"), explanation(raced, "en"), *map(str, rows(raced, "en"))])
+    assert not re.search(r"\b1 (requests|slots|steps|blocks|tokens)\b", said), said
+    hybrid = Settings(view="hybrid", pool=1, block=1, windows="full,1")
+    said = headline(race(hybrid, [Request(prompt_tokens=1, output_tokens=1)]), "en")
+    assert not re.search(r"\b1 (requests|slots|steps|blocks|tokens)\b", said), said
 
 
 @given(
@@ -252,9 +347,9 @@ def test_groups() -> None:
 
 
 def studied(
-    requests: Sequence[Request], pool: int = 64, block: int = 4, longest: int = 20
+    requests: Sequence[Request], pool: int = 64, block: int = 4, longest: int = 20, place: Place = "buddy"
 ) -> tuple[list[float], Study]:
-    *news, last = study(requests, pool_tokens=pool, block_tokens=block, max_tokens=longest, reserve="max")
+    *news, last = study(requests, pool_tokens=pool, block_tokens=block, max_tokens=longest, reserve="max", place=place)
     assert isinstance(last, Study)
     return [one for one in news if isinstance(one, float)], last
 
@@ -284,6 +379,34 @@ def test_a_study_says_how_far_it_is_and_what_is_not_known() -> None:
     paged = found.systems[-1]
     assert paged.steps == 8
     assert sum(count for _, count in paged.running) == 6 + 6 + 5 + 5 + 4 + 3 + 1 + 1
+
+
+def test_a_study_goes_on_whoever_asks() -> None:
+    slow = study(TEACHING.requests, pool_tokens=64, block_tokens=4, max_tokens=20, reserve="max", place="firstfit")
+    under_way = Underway("key", slow)
+
+    def ask() -> None:
+        while under_way.go_on():
+            pass
+
+    threads = [Thread(target=ask) for _ in range(4)]  # the run of a page that is being stopped, and the next ones
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert under_way.found == studied(TEACHING.requests, place="firstfit")[1]
+    assert not under_way.go_on()
+
+
+def test_a_study_places_as_the_race_does() -> None:
+    ways: tuple[Place, ...] = ("firstfit", "buddy")
+    for place in ways:
+        raced = race(Settings(place=place), TEACHING.requests)
+        waiting = [len(moment.running) for moment in raced.lanes[0].moments if moment.waiting]
+        found = studied(TEACHING.requests, place=place)[1]
+        assert found.systems[0].mean_running == pytest.approx(sum(waiting) / len(waiting))
+        assert found.place == place
+    assert PRESETS["sharegpt"].place == PAPER_SETTING[-1]
 
 
 def test_a_long_trace_is_looked_at_from_its_beginning() -> None:

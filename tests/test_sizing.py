@@ -708,7 +708,7 @@ class TestSharedTokens:
             return note.message("en")
 
         with_budget = said(in_pool_of(10_000, shared_tokens=1_024))
-        assert "counted once per engine, 256 MiB per GPU, in whole blocks" in with_budget
+        assert "counted once per engine (256 MiB per GPU): whole blocks" in with_budget
         assert "relies on prefix cache hits" in with_budget
         assert with_budget.endswith("Without hits 39 requests fit.")
         assert "Without hits" not in said(sized(gpu="", shared_tokens=1_024))

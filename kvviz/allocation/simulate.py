@@ -2,8 +2,10 @@
 
 A step is one iteration of the engine: every running request gets one token; a request's whole prompt is processed in
 the step that admits it. First the running requests take the blocks they need, and where none is free the one that was
-admitted last is preempted and starts over later. Then, if nobody was preempted, requests are admitted in the order of
-their arrival until one does not fit. The token a request emits last is never written to the cache.
+admitted last is preempted: it keeps the tokens it has generated, waits at the head of the queue, and what it had in the
+cache is computed again. Then, if nobody was preempted, requests are admitted in the order of
+their arrival until one does not fit. The token a request emits last is never written to the cache:
+in the step in which it comes the request still holds all it has, and from the next step on it is gone.
 
 Between two steps in which something happens to a block nothing is computed: each request is looked at when it fills a
 block and when it ends, not at every token.
@@ -173,9 +175,13 @@ class Totals:
     prompt_tokens_hit: int = 0
     """Prompt tokens found in the cache when their request was admitted for the first time."""
     never_admissible: int = 0
-    """Requests that do not fit into the empty pool."""
+    """Requests that do not fit into the empty pool, or not any more."""
     never_admissible_first: list[int] = field(default_factory=list)
     """The first of them, by place in the trace."""
+    not_resumed: int = 0
+    """Those of them that ran before: once preempted, they no longer fit with what they had generated (watermark)."""
+    not_resumed_first: list[int] = field(default_factory=list)
+    """The first of these."""
     nothing_to_do: int = 0
     """Requests without a prompt or without a token to generate; nothing is served for them."""
     running_sum: int = 0
@@ -244,6 +250,7 @@ class Totals:
             "finish_step": self.step,
             "never_admissible": self.never_admissible,
             "never_admissible_first": list(self.never_admissible_first),
+            "not_resumed": self.not_resumed,
             "nothing_to_do": self.nothing_to_do,
         }
         if isinstance(pool, Paged):
@@ -681,7 +688,11 @@ def _run(requests: Iterable[Request], pool: Pool, totals: Totals, log: list[Even
             elif running:
                 room = False
             else:  # not even now that nobody else is there
-                _refuse(waiting.popleft().index, step, totals, log)
+                refused = waiting.popleft()
+                _refuse(refused.index, step, totals, log)
+                if refused.admitted:
+                    totals.not_resumed += 1
+                    totals.not_resumed_first += [refused.index] * (totals.not_resumed <= _NAMED)
             if not waiting and (arrived := arrivals.take(step)) is not None:
                 waiting.append(arrived)
 

@@ -1,9 +1,9 @@
 """What is asked of the pool: recorded traces, seeded generators, and a set small enough to work out on paper.
 
 A trace is a CSV file with the columns ``prompt_tokens``, ``output_tokens`` and, if there are times, ``t_s``; or JSON
-lines as Mooncake publishes them (``input_length``, ``output_length``, ``timestamp`` in ms and ``hash_ids`` of 512
-tokens each); or one JSON object ``{"requests": [{"arrival", "prompt_len", "output_len", "hash_ids"}]}`` with arrivals
-in steps and ids of one block each.
+lines as Mooncake publishes them (``input_length``, ``output_length``, ``timestamp`` in ms and ``hash_ids``, of 512
+tokens each unless another size is given); or one JSON object ``{"requests": [{"arrival", "prompt_len", "output_len",
+"hash_ids"}]}`` with arrivals in steps and ids of one block each.
 """
 
 import csv
@@ -82,7 +82,9 @@ class Trace:
     unit: Literal["s", "step"] = "s"
     """Unit of ``times``."""
     id_tokens: int | None = None
-    """Tokens an id of a prompt stands for; None: one block, whatever its size."""
+    """Tokens an id of a prompt stands for, where the trace says so."""
+    whole_ids: bool = False
+    """Ids tell the whole of a prompt, as the published Mooncake traces do; else only what it begins with."""
 
     def arriving(self, arrival: Arrival, *, step_s: float = 0.05, block_tokens: int | None = None) -> Sequence[Request]:
         """The requests with their arrival, and with ids for blocks of ``block_tokens``."""
@@ -92,19 +94,36 @@ class Trace:
                 raise TraceError(Message(text.NO_TIMES, {"name": self.name}))
             steps = (math.floor(t / step_s) if self.unit == "s" else int(t) for t in self.times)
         per_id = 1
-        if block_tokens is not None and self.id_tokens is not None:
-            per_id, rest = divmod(self.id_tokens, block_tokens)
+        if block_tokens is not None:
+            size = self.id_tokens or block_tokens
+            if self.whole_ids and not self.id_tokens and self._misfit(size) is not None:
+                # One id a block it is not; then it is what such files usually have.
+                size = MOONCAKE_ID_TOKENS if self._misfit(MOONCAKE_ID_TOKENS) is None else size
+            self.check_ids(size)
+            per_id, rest = divmod(size, block_tokens)
             if rest or not per_id:
-                values = {"ids": self.id_tokens, "block": block_tokens}
-                raise TraceError(Message(text.IDS_NOT_BLOCKS, values))
-        elif block_tokens is not None and any(
-            len(r.block_ids) > -(-r.prompt_tokens // block_tokens) for r in self.requests
-        ):
-            raise TraceError(Message(text.TOO_MANY_IDS, {"block": block_tokens}))
+                raise TraceError(Message(text.IDS_NOT_BLOCKS, {"ids": size, "block": block_tokens}))
         if arrival == "saturated" and per_id == 1:
             return self.requests
         pairs = zip(self.requests, steps, strict=True)
         return [replace(request, arrival_step=step, blocks_per_id=per_id) for request, step in pairs]
+
+    def check_ids(self, id_tokens: int) -> None:
+        """Refuse prompts whose ids cannot stand for so many tokens each."""
+        if (place := self._misfit(id_tokens)) is not None:
+            wrong = self.requests[place]
+            values = {"size": format_count(id_tokens), "ids": format_count(len(wrong.block_ids))}
+            values |= {"number": format_count(place + 1), "tokens": format_count(wrong.prompt_tokens)}
+            raise TraceError(Message(text.IDS_DO_NOT_FIT, values))
+
+    def _misfit(self, id_tokens: int) -> int | None:
+        """Place of the first request with too many ids of so many tokens, or too few where they tell all of it."""
+        for place, request in enumerate(self.requests):
+            if ids := len(request.block_ids):
+                full, rest = divmod(request.prompt_tokens, id_tokens)
+                if ids > full + (rest > 0) or (self.whole_ids and ids < full):
+                    return place
+        return None
 
 
 def bounded(
@@ -126,7 +145,8 @@ def load_trace(name_or_path: str, *, limit: int = MAX_REQUESTS) -> Trace:
         return TEACHING
     if name_or_path in BUNDLED:
         with gzip.open(_FOLDER / BUNDLED[name_or_path]) as packed:
-            return read_trace(packed, name=name_or_path, limit=limit)
+            trace = read_trace(packed, name=name_or_path, limit=limit)
+        return replace(trace, id_tokens=MOONCAKE_ID_TOKENS) if trace.whole_ids else trace
     try:
         with Path(name_or_path).expanduser().open("rb") as file:
             return read_trace(file, name=Path(name_or_path).name, limit=limit)
@@ -222,7 +242,7 @@ def _read_json_lines(first: str, lines: TextIO, name: str, limit: int) -> Trace:
             times.append(_seconds(row["timestamp"], number, "timestamp") / 1000)
         requests.append(request)
     all_timed = tuple(times) if len(times) == len(requests) else ()
-    return Trace(name=name, requests=_some(requests, name), times=all_timed, id_tokens=MOONCAKE_ID_TOKENS)
+    return Trace(name=name, requests=_some(requests, name), times=all_timed, whole_ids=True)
 
 
 def _read_json(first: str, lines: TextIO, name: str, limit: int) -> Trace:

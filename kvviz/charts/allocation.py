@@ -13,8 +13,8 @@ from kvviz.text import blocks as text
 
 _MARKERS: Final = {
     "token": fill("weights"),
-    "reserved": hollow("weights", "/", 0.25),
-    "internal": hollow("free", "x", 0.3),
+    "reserved": hollow("weights", "/", 0.2),
+    "internal": hollow("free", "\\", 0.15),
     "external": hollow("free", "", 0.0),
 }
 _LINES: Final = {
@@ -30,7 +30,7 @@ _LEGEND: Final = {"font": {"size": LEGEND_FONT}}
 def shares_figure(study: Study, lang: Lang, *, paper: bool) -> go.Figure:
     """One bar a system; with ``paper`` what the published figure says is marked on it."""
     drawing = Drawing()
-    names = [text.SYSTEMS[system.name](lang) for system in study.systems]
+    names = [_name(study, system.name, lang).replace(" (", "<br>(").replace("（", "<br>（") for system in study.systems]
     for share, label in text.SHARES.items():
         values = [_times_100(getattr(system, share)) for system in study.systems]
         drawing.bar(
@@ -82,7 +82,7 @@ def running_figure(study: Study, lang: Lang) -> go.Figure:
             y=[count for _, count in system.running] + [end],
             mode="lines",
             line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
-            name=text.SYSTEMS[system.name](lang),
+            name=_name(study, system.name, lang),
             hovertemplate="%{y:.1f}<extra></extra>",
             meta=system.name,
         )
@@ -125,14 +125,22 @@ def blocks_figure(study: Study, lang: Lang) -> go.Figure:
         legend=_LEGEND,
         xaxis={"type": "category", "title": {"text": text.BLOCK_AXIS(lang), "standoff": 6}, "showgrid": False},
         yaxis={"range": [0, 102], "ticksuffix": "%"},
-        yaxis2={"overlaying": "y", "side": "right", "type": "log", "fixedrange": True, "showgrid": False, "dtick": 1},
+        yaxis2={
+            "overlaying": "y",
+            "side": "right",
+            "rangemode": "tozero",
+            "tickmode": "auto",  # else as many as on the left, at numbers nobody reads
+            "nticks": 6,
+            "fixedrange": True,
+            "showgrid": False,
+        },
     )
 
 
 def pools_figure(study: Study, lang: Lang) -> go.Figure:
     """How many requests are in memory on average, on pools of other sizes."""
     drawing = Drawing()
-    for name, label in (("contiguous", text.SYSTEMS[study.reserve]), ("paged", text.SYSTEMS["paged"])):
+    for name, label in (("contiguous", _name(study, study.reserve, lang)), ("paged", _name(study, "paged", lang))):
         colour, dash = _LINES[name]
         drawing.scatter(
             x=[point.pool_tokens for point in study.pools],
@@ -140,7 +148,7 @@ def pools_figure(study: Study, lang: Lang) -> go.Figure:
             mode="lines+markers",
             line={"color": colour, "dash": dash, "width": 2.5},
             marker={"size": 8, "symbol": "square" if name == "contiguous" else "circle"},
-            name=label(lang),
+            name=label,
             hovertemplate="%{y:.1f}<extra></extra>",
             meta=name,
         )
@@ -157,7 +165,7 @@ def pools_figure(study: Study, lang: Lang) -> go.Figure:
             "tickvals": ticks,
             "ticktext": [format_count(tick) for tick in ticks],
         },
-        yaxis={"type": "log", "dtick": 1},
+        yaxis={"rangemode": "tozero"},
     )
 
 
@@ -165,7 +173,7 @@ def shares_rows(study: Study, lang: Lang, *, paper: bool) -> list[dict[str, Any]
     """The systems as a table."""
     rows = []
     for system in study.systems:
-        row: dict[str, Any] = {text.SYSTEM(lang): text.SYSTEMS[system.name](lang)}
+        row: dict[str, Any] = {text.SYSTEM(lang): _name(study, system.name, lang)}
         row |= {label(lang): _percent(getattr(system, share)) for share, label in text.SHARES.items()}
         if paper:
             row[text.PAPER_COLUMN(lang)] = _percent(PAPER[system.name])
@@ -183,7 +191,7 @@ def running_rows(study: Study, lang: Lang) -> list[dict[str, Any]]:
     for step, _ in most[:: max(1, len(most) // 12)]:
         row: dict[str, Any] = {text.STEP(lang): step}
         for system in study.systems:
-            row[text.SYSTEMS[system.name](lang)] = round(_at(system, step), 1)
+            row[_name(study, system.name, lang)] = round(_at(system, step), 1)
         rows.append(row)
     return rows
 
@@ -213,8 +221,8 @@ def pools_rows(study: Study, lang: Lang) -> list[dict[str, Any]]:
     return [
         {
             text.POOL_AXIS(lang): point.pool_tokens,
-            text.SYSTEMS[study.reserve](lang): round(point.contiguous, 1),
-            text.SYSTEMS["paged"](lang): round(point.paged, 1),
+            _name(study, study.reserve, lang): round(point.contiguous, 1),
+            _name(study, "paged", lang): round(point.paged, 1),
         }
         for point in study.pools
     ]
@@ -222,12 +230,12 @@ def pools_rows(study: Study, lang: Lang) -> list[dict[str, Any]]:
 
 def shares_alt(study: Study, lang: Lang) -> str:
     """The systems in words."""
-    return _told(text.SHARES_ALT, [(text.SYSTEMS[s.name](lang), _percent(s.token)) for s in study.systems], lang)
+    return _told(text.SHARES_ALT, [(_name(study, s.name, lang), _percent(s.token)) for s in study.systems], lang)
 
 
 def running_alt(study: Study, lang: Lang) -> str:
     """Requests in memory in words."""
-    parts = [(text.SYSTEMS[s.name](lang), f"{s.mean_running:.1f}") for s in study.systems]
+    parts = [(_name(study, s.name, lang), f"{s.mean_running:.1f}") for s in study.systems]
     return _told(text.RUNNING_ALT, parts, lang)
 
 
@@ -240,6 +248,12 @@ def pools_alt(study: Study, lang: Lang) -> str:
     """Pool sizes in words."""
     parts = [(format_count(p.pool_tokens), f"{p.contiguous:.1f} / {p.paged:.1f}") for p in study.pools]
     return _told(text.POOLS_ALT, parts, lang)
+
+
+def _name(study: Study, system: str, lang: Lang) -> str:
+    """A memory, and how it is placed where it has to be."""
+    named = text.SYSTEMS[system](lang)
+    return named if system == "paged" else text.SYSTEM_PLACED(lang, system=named, place=text.PLACED[study.place](lang))
 
 
 def _told(sentence: Text, parts: list[tuple[str, str]], lang: Lang) -> str:

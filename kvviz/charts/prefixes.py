@@ -86,6 +86,16 @@ def chips_alt(found: CachedPrompts, lang: Lang) -> str:
     )
 
 
+def chips_legend(found: CachedPrompts, lang: Lang) -> str:
+    """What the signs of the chips that are there mean."""
+    states = {block.state for prompt in found.prompts for block in prompt.blocks}
+    return " · ".join(
+        text.LEGEND(lang, sign=sign, state=text.STATES[state](lang), meaning=text.STATE_MEANINGS[state](lang))
+        for state, sign in STATE_SIGNS.items()
+        if state in states
+    )
+
+
 def chip_rows(found: CachedPrompts, lang: Lang) -> list[dict[str, Any]]:
     """A line a block."""
     return [

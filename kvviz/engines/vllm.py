@@ -251,7 +251,12 @@ class VllmPlan:
         One block stays behind as the null block, except in V0 (``kv_cache_planning.py:1533-1560``). 0: not even one
         token.
         """
-        return _longest(self, pool_blocks - (self.version != V0))
+        return _longest(self, pool_blocks - self.null_blocks)
+
+    @property
+    def null_blocks(self) -> int:
+        """Blocks of the pool that no request is ever given."""
+        return int(self.version != V0)
 
     def longest_in(self, pool_bytes: int) -> int | None:
         """``longest_request`` of a pool of so many bytes on one GPU."""

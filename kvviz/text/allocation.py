@@ -9,7 +9,8 @@ OUT_OF_BOUNDS = Text(
     ja="{field}: {low}～{high} の整数を指定してください（入力値: {shown}）。",
 )
 BLOCK_OVER_POOL = Text(
-    en="A block of {block} tokens is larger than the pool of {pool}; make the pool larger or the block smaller.",
+    en="A block of {block} {block:token|tokens} is larger than the pool of {pool}; make the pool larger or the block"
+    " smaller.",
     ja="{block} トークンのブロックは {pool} トークンのプールに入りません。"
     "プールを大きくするか、ブロックを小さくしてください。",
 )
@@ -60,7 +61,7 @@ LONG_LINE = Text(
     ja="{line} 行目が長すぎます。ファイルの改行を確認してください。",
 )
 TOO_MANY_ROWS = Text(
-    en="The trace has more than {limit} requests; cut it.",
+    en="The trace has more than {limit} {limit:request|requests}; cut it.",
     ja="トレースのリクエストが {limit} 件を超えています。短くしてください。",
 )
 NOT_A_COUNT = Text(
@@ -93,17 +94,20 @@ NO_IDS = Text(
     ja="トレースにブロックの ID がないため、プレフィックスの共有が分かりません。hash_ids を含むものを使ってください。",
 )
 IDS_NOT_BLOCKS = Text(
-    en="The trace's ids stand for {ids} tokens each; with caching the block, now {block}, must divide that.",
+    en="The trace's ids stand for {ids} {ids:token|tokens} each; with caching the block, now {block}, must divide"
+    " that.",
     ja="トレースの ID は 1 つで {ids} トークンを表します。"
     "キャッシュを使う場合、ブロック（現在 {block}）はその約数にしてください。",
 )
-TOO_MANY_IDS = Text(
-    en="A prompt has more ids than blocks of {block} tokens; give the block size the trace was recorded with.",
-    ja="プロンプトの ID が {block} トークンのブロックの数を超えています。"
-    "トレースを記録したときのブロックサイズを指定してください。",
+IDS_DO_NOT_FIT = Text(
+    en="Request {number} has {ids} {ids:id|ids} for {tokens} prompt {tokens:token|tokens}: they cannot stand for {size}"
+    " {size:token|tokens} each. Give the block size the trace was recorded with (--block-tokens).",
+    ja="リクエスト {number} はプロンプト {tokens} トークンに ID が {ids} 個あり、1 個 {size} トークンとは合いません。"
+    "トレースを記録したときのブロックサイズを --block-tokens で指定してください。",
 )
 TOO_MUCH = Text(
-    en="That is too much to simulate here: at most {requests} requests with {tokens} tokens in all. Take a part of the"
+    en="That is too much to simulate here: at most {requests} {requests:request|requests} with {tokens}"
+    " {tokens:token|tokens} in all. Take a part of the"
     " trace, or run kvviz simulate on your own machine.",
     ja="ここでシミュレーションできるのは、{requests} 件、合計 {tokens} トークンまでです。"
     "トレースの一部を使うか、手元のマシンで kvviz simulate を実行してください。",
@@ -163,7 +167,9 @@ WINDOWS = Text(
     ja="paged: ブロックを別々に持つレイヤーのグループ。例: full,1024,1024（ウィンドウのトークン数）",
 )
 STEPS = Text(
-    en="print every step, and with --json the events too", ja="ステップごとの行を出力（--json ではイベントも）"
+    en="print every step, and with --json the events too; a request is in memory up to and in the step that finishes"
+    " it",
+    ja="ステップごとの行を出力（--json ではイベントも）。リクエストは終了したステップまでメモリに残る",
 )
 CAPACITY_BLOCKS = Text(en="blocks the cache holds, or inf", ja="キャッシュに入るブロック数。無制限は inf")
 ID_TOKENS = Text(
@@ -196,12 +202,30 @@ NOT_WINDOWS = Text(
 )
 
 SERVED = Text(
-    en="{requests} requests served in {steps} steps; up to {peak} at once, {mean} on average while others waited.",
+    en="{requests} {requests:request|requests} served in {steps} {steps:step|steps}; up to {peak} at once, {mean} on"
+    " average while others waited.",
     ja="{requests} 件を {steps} ステップで処理しました。同時に最大 {peak} 件、待ちがある間は平均 {mean} 件です。",
 )
+SERVED_AT_ONCE = Text(
+    en="{requests} {requests:request|requests} served in {steps} {steps:step|steps}; up to {peak} at once.",
+    ja="{requests} 件を {steps} ステップで処理しました。同時に最大 {peak} 件です。",
+)
 NEVER = Text(
+    en="Never admitted, because they do not fit into the empty pool or become longer than what is set aside: {count}"
+    " (in"
+    " the trace, number {first}).",
+    ja="空のプールにも入らないか、確保量より長くなるため、開始できないリクエスト: {count} 件"
+    "（トレースの {first} 番目）。",
+)
+NEVER_PAGED = Text(
     en="Never admitted, because they do not fit into the empty pool: {count} (in the trace, number {first}).",
     ja="空のプールにも入らず、開始できないリクエスト: {count} 件（トレースの {first} 番目）。",
+)
+NOT_RESUMED = Text(
+    en="Given up after a preemption, because with what they had generated they no longer fit into the empty pool beside"
+    " the {watermark} {watermark:block|blocks} that must stay free: {count} (in the trace, number {first}).",
+    ja="プリエンプション後、生成済みの分を含めると空のプール（常に空けておく {watermark} ブロックを除く）にも"
+    "入らなくなり、打ち切ったリクエスト: {count} 件（トレースの {first} 番目）。",
 )
 NOTHING_TO_DO = Text(
     en="Left out, because they have no prompt or ask for no output: {count}.",
@@ -221,10 +245,10 @@ RESERVED_NOTE = Text(en="will still be written", ja="これから書き込まれ
 INTERNAL_NOTE = Text(en="set aside, never written", ja="確保されたが書き込まれない")
 EXTERNAL_NOTE = Text(en="free, or lost between requests", ja="空き、または断片化による損失")
 PREEMPTIONS = Text(en="preemptions", ja="プリエンプション")
-PREEMPTIONS_NOTE = Text(en="{tokens} tokens computed again", ja="{tokens} トークンを再計算")
+PREEMPTIONS_NOTE = Text(en="{tokens} {tokens:token|tokens} computed again", ja="{tokens} トークンを再計算")
 HITS = Text(en="prefix hits", ja="プレフィックスヒット")
 HITS_NOTE = Text(
-    en="of {tokens} prompt tokens; {evictions} evictions",
+    en="of {tokens} prompt {tokens:token|tokens}; {evictions} {evictions:eviction|evictions}",
     ja="プロンプト {tokens} トークンのうち。追い出し {evictions} 回",
 )
 RATIOS = {

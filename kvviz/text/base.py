@@ -1,23 +1,42 @@
 """The two value types of the text package: a sentence in both languages, and a sentence with its values."""
 
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 Lang = Literal["en", "ja"]
 LANGUAGES: tuple[Lang, ...] = ("en", "ja")
 
 
+class _Counting(string.Formatter):
+    """``{count:request|requests}``: the first word after 1, the second after any other number."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        one, either, more = format_spec.partition("|")
+        if either:
+            return one if str(value) == "1" else more
+        return str(super().format_field(value, format_spec))
+
+
+_COUNTING: Final = _Counting()
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One sentence in both languages; ``{name}`` placeholders are the same in each (a test checks)."""
+    """One sentence in both languages; ``{name}`` placeholders are the same in each (a test checks).
+
+    ``{count} {count:request|requests}`` is the word that goes with the number.
+    """
 
     en: str
     ja: str
 
     def __call__(self, lang: Lang, /, **values: object) -> str:
         """The sentence in ``lang`` with its placeholders filled."""
-        return (self.ja if lang == "ja" else self.en).format(**values)
+        sentence = self.ja if lang == "ja" else self.en
+        # A format of its own is slower, and most sentences count nothing.
+        return _COUNTING.vformat(sentence, (), values) if "|" in sentence else sentence.format(**values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,19 +62,36 @@ PLACES = {
     "buddy": Text("in chunks of powers of two (buddy)", "2 のべき乗単位（buddy）"),
 }
 SETTINGS = Text("Settings: requests, pool, block size, hybrid view", "設定: リクエスト、プール、ブロック、ハイブリッド")
-UPLOAD = Text("CSV (prompt_tokens, output_tokens), JSON or JSONL", "CSV（prompt_tokens、output_tokens）、JSON、JSONL")
+UPLOAD = Text(
+    "CSV (prompt_tokens, output_tokens), JSON or JSONL, up to {megabytes} MB",
+    "CSV（prompt_tokens、output_tokens）、JSON、JSONL（{megabytes} MB まで）",
+)
+PLAYED = Text(
+    "Playing {name}: {requests} {requests:request|requests}. A file that is not taken changes nothing; of a larger one,"
+    " upload a part, or give it to kvviz simulate on your own machine.",
+    "{name}（{requests} 件）を再生中です。受け付けられなかったファイルは反映されません。"
+    "大きなファイルは一部をアップロードするか、手元で kvviz simulate に渡してください。",
+)
 NO_FILE = Text(
-    "Upload a file of requests under Settings; a link never contains it. Until then the teaching set is shown.",
-    "「設定」からファイルをアップロードしてください（リンクには含まれません）。それまでは教材を表示します。",
+    "Upload a file of requests under Settings, of at most {megabytes} MB; a link never contains it. Until one is taken"
+    " the teaching set is shown.",
+    "「設定」から {megabytes} MB までのファイルをアップロードしてください（リンクには含まれません）。"
+    "受け付けるまでは教材を表示します。",
 )
 STANDS_IN = Text("{why} The last usable settings are shown.", "{why}最後に使えた設定で表示しています。")
 TAKE_POOL = Text("Take the pool of the Sizing scenario", "サイジングのプールを使う")
 SCENARIO_POOL = Text(
-    "{model} on {gpus} × {gpu}: {blocks} blocks of {block} tokens, {bytes} each.",
-    "{model}、{gpus} × {gpu}: {block} トークンのブロック {blocks} 個、1 個 {bytes}。",
+    "{model} on {gpus} × {gpu}: {blocks} {blocks:block|blocks} of {block} {block:token|tokens} for requests ({slots}"
+    " {slots:slot|slots}), {bytes} each.",
+    "{model}、{gpus} × {gpu}: リクエスト用は {block} トークンのブロック {blocks} 個（{slots} スロット）、1 個"
+    " {bytes}。",
+)
+NULL_BLOCK = Text(
+    "vLLM's pool has one more, which it keeps empty (null block).",
+    "vLLM のプールにはもう 1 個、常に空のブロック（null block）があります。",
 )
 SCENARIO_POOL_CUT = Text(
-    "Only {blocks} blocks can be drawn; the button takes so many.",
+    "Only {blocks} {blocks:block|blocks} can be drawn; the button takes so many.",
     "描画できるのは {blocks} ブロックまでなので、その分を使います。",
 )
 NO_SCENARIO_POOL = Text(
@@ -95,7 +112,8 @@ NOT_GROUPS = Text(
     "レイヤーのグループ: full かトークン数をコンマ区切りで 8 個まで指定してください（入力値: 「{shown}」）。",
 )
 TOO_MANY_BLOCKS = Text(
-    "{blocks} blocks are too many to draw; make the pool smaller or the blocks larger, at most {most}.",
+    "{blocks} {blocks:block is|blocks are} too many to draw; make the pool smaller or the blocks larger, at most"
+    " {most}.",
     "{blocks} ブロックは描画できません。プールを小さくするかブロックを大きくして、{most} 個以下にしてください。",
 )
 NO_REQUESTS = Text("There are no requests; give at least one.", "リクエストがありません。1 件以上必要です。")
@@ -112,38 +130,54 @@ GROUP_FULL = Text("{letter}: full attention", "{letter}: フルアテンショ�
 GROUP_WINDOW = Text("{letter}: window {tokens}", "{letter}: ウィンドウ {tokens}")
 CLIMAX = {
     "race": Text(
-        "Paged memory has served {right} of {requests} requests by step {step}; contiguous memory, just as"
-        " large, {left}.",
-        "ステップ {step} までに、ページ方式は {requests} 件中 {right} 件、同じ大きさの連続領域は {left} 件を"
-        "処理しました。",
+        "By step {step}, paged memory has served {right} of {requests} {requests:request|requests}; contiguous"
+        " memory\u00a0{left}.",
+        "ステップ {step} までに {requests} 件中、ページ方式は {right} 件、連続領域は {left} 件を処理。",
     ),
     "hybrid": Text(
-        "With blocks freed behind the windows, {right} of {requests} requests are served by step {step}; without,"
-        " {left}.",
-        "ステップ {step} までに、ウィンドウ外を解放すると {requests} 件中 {right} 件、解放しないと {left} 件を"
-        "処理しました。",
+        "By step {step}, {right} of {requests} {requests:request is|requests are} served with blocks freed behind the"
+        " windows; without,\u00a0{left}.",
+        "ステップ {step} までに {requests} 件中、ウィンドウ外を解放すると {right} 件、しないと {left} 件を処理。",
     ),
 }
-NOBODY = Text(
-    "No request can be admitted: each needs more memory than there is.",
-    "どのリクエストもメモリに入らず、開始できません。",
+AT_ONCE = Text(
+    "No race: there is room for {requests} {requests:request|requests} at once on both sides.",
+    "どちらのメモリにも {requests} 件が同時に入るため、差が出ません。",
 )
-WHOSE = Text("{trace}, {requests} requests.", "{trace}、{requests} 件。")
+AT_ONCE_TRY = Text(
+    "To see a race, choose requests that fill the memory under Settings: ShareGPT, a larger number of them, or a"
+    " smaller"
+    " pool.",
+    "差を見るには、「設定」で ShareGPT などメモリを埋めるリクエストを選ぶか、件数を増やすか、"
+    "プールを小さくしてください。",
+)
+NOBODY = Text(
+    "No request can be admitted: each needs more than the memory has, or than is set aside for it.",
+    "どのリクエストもメモリか確保量に収まらず、開始できません。",
+)
+NOTHING_ASKED = Text(
+    "Nothing to serve: no request has both a prompt and an output.",
+    "プロンプトと出力の両方があるリクエストがなく、処理するものがありません。",
+)
+WHOSE = Text("{trace}, {requests} {requests:request|requests}.", "{trace}、{requests} 件。")
 HOW_RESERVED = {
     "max": Text(
-        "Both have {pool} slots, one for each token. Contiguous memory sets {longest} aside for every request, whatever"
+        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets {longest} aside for every"
+        " request, whatever"
         " it will use.",
         "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、実際の使用量にかかわらず"
         " 1 件ごとに {longest} スロットを確保します。",
     ),
     "pow2": Text(
-        "Both have {pool} slots, one for each token. Contiguous memory sets aside the output rounded up to a power of"
+        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets aside the output rounded up"
+        " to a power of"
         " two, at most {longest} in all.",
         "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、出力を 2 のべき乗に切り上げて"
         "確保します（合計 {longest} まで）。",
     ),
     "oracle": Text(
-        "Both have {pool} slots, one for each token. Contiguous memory sets aside what each request will use, as if"
+        "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets aside what each request will"
+        " use, as if"
         " that were known.",
         "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、使用量が事前に分かるものとして"
         "その分を確保します。",
@@ -154,39 +188,71 @@ HOW_PAGED = Text(
     "ページ方式は、トークンが増えるたびに {block} スロットのブロックを割り当てます。",
 )
 HOW_PREEMPTED = Text(
-    "Where no block is left, the request admitted last gives up its own and starts over (preemptions: {times}, the"
-    " first in step {step}).",
-    "ブロックが足りなくなると、最後に開始したリクエストがブロックを手放してやり直します（プリエンプション {times} 回、"
-    "最初はステップ {step}）。",
+    "Where no block is left, the request admitted last gives up its blocks and waits at the head of the queue; it keeps"
+    " the tokens it has generated, and their cache is computed again (preemptions: {times}, the first in step {step}).",
+    "ブロックが足りなくなると、最後に開始したリクエストがブロックを手放し、待ち行列の先頭に戻ります。生成済みの"
+    "トークンは残り、キャッシュだけを計算し直します（プリエンプション {times} 回、最初はステップ {step}）。",
 )
 HOW_HYBRID = Text(
-    "Groups of layers ({windows}) share a pool of {pool} slots in blocks of {block}. On the left every group keeps"
+    "Groups of layers ({windows}) share a pool of {pool} {pool:slot|slots} in blocks of {block}. On the left every"
+    " group keeps"
     " every token; on the right a block that no later token looks back to is free again.",
     "レイヤーのグループ（{windows}）が、{pool} スロット（ブロック {block}）のプールを共有します。"
     "左はどのグループも全トークンを残し、右はウィンドウの外に出たブロックを解放します。",
 )
-NEVER = Text(
-    "{side}: {count} requests can never be admitted; they need more than the memory or the reservation, or ask for"
-    " nothing.",
-    "{side}: {count} 件は開始できません（メモリや確保量を超えるか、プロンプトか出力が 0 です）。",
+_NEVER = Text(
+    "{side}: {count} {count:request|requests} can never be admitted, because more is needed than the memory has.",
+    "{side}: {count} 件はメモリに収まらないため、開始できません。",
 )
-CUT = Text(
-    "The first {steps} steps are shown; the figures of the whole trace are under Research.",
-    "最初の {steps} ステップを表示しています。トレース全体の数値は「調査」にあります。",
+NEVER = {
+    "contiguous": Text(
+        "{side}: {count} {count:request|requests} can never be admitted, because more is needed than the memory has, or"
+        " than is set aside for a request.",
+        "{side}: {count} 件はメモリか確保量に収まらないため、開始できません。",
+    ),
+    "paged": _NEVER,
+    "ignored": _NEVER,
+    "freed": _NEVER,
+}
+NOTHING = Text(
+    "{count} {count:request|requests} left out: without a prompt or an output there is nothing to serve.",
+    "プロンプトか出力が 0 トークンの {count} 件は、処理するものがないため除外しました。",
 )
+CUT = {
+    "steps": Text(
+        "The first {steps} {steps:step|steps} are shown: a page plays at most {most} (and {kilobytes} kB of events)."
+        " The"
+        " figures of the whole trace are under Research.",
+        "再生できるのは {most} ステップ（イベント {kilobytes} kB）までのため、最初の {steps} ステップを表示しています。"
+        "トレース全体の数値は「調査」にあります。",
+    ),
+    "bytes": Text(
+        "The first {steps} {steps:step|steps} are shown: with them the page has the {kilobytes} kB of events that it"
+        " plays at once (or {most} {most:step|steps}, where less happens). The figures of the whole trace are under"
+        " Research.",
+        "一度に再生できるイベントは {kilobytes} kB（最大 {most} ステップ）までのため、最初の {steps} ステップを"
+        "表示しています。トレース全体の数値は「調査」にあります。",
+    ),
+}
 STEP = Text("Step", "ステップ")
+STEP_UNTIL = Text("{step} (until {last} only tokens are added)", "{step}（{last} まではトークンが増えるだけ）")
+ROWS_LEFT = Text(
+    "Steps {first} to {last} are left out here; kvviz simulate --steps prints all.",
+    "ステップ {first}～{last} は省略しています。kvviz simulate --steps ですべて出力できます。",
+)
 ALL_SERVED = Text("Done: {served} served.", "終了。処理済み {served} 件。")
 TOLD = Text(
-    "{served} served; running {running}; waiting {waiting}.",
-    "処理済み {served} 件。実行中 {running}。待ち {waiting}。",
+    "{served} served; running: {running}; waiting: {waiting}.",
+    "処理済み {served} 件。実行中: {running}。待ち: {waiting}。",
 )
 TOLD_PREEMPTED = Text("Lost all its blocks: {requests}.", "ブロックをすべて失った: {requests}。")
-TOLD_FINISHED = Text("Last token: {requests}.", "最後のトークン: {requests}。")
+TOLD_FINISHED = Text("Finishing in this step: {requests}.", "このステップで終了: {requests}。")
 TOLD_SHARES = Text(
     "Used {used}, reserved {reserved}, never written {internal}, free or lost {external}.",
     "使用 {used}、予約 {reserved}、無駄 {internal}、空き・断片化 {external}。",
 )
 NONE = Text("none", "なし")
+NAMED = Text("{count:request|requests} {named}", "{count:リクエスト|リクエスト} {named}")
 AND_MORE = Text("{named} and {more} more", "{named} ほか {more} 件")
 
 # --- what the player says --------------------------------------------------------------------------------------------
@@ -204,10 +270,12 @@ PLAYER = {
     "served": Text("served", "処理済み"),
     "done": Text("done in step {step}", "ステップ {step} で終了"),
     "running": Text("running {count}", "実行中 {count}"),
+    "finishing": Text("running {count} ({finishing} finishing)", "実行中 {count}（うち終了 {finishing}）"),
     "queue": Text("waiting {count}", "待ち {count}"),
     "preemptions": Text("preemptions {count}", "プリエンプション {count}"),
     "lost": Text("preempted: {requests}", "プリエンプション: {requests}"),
-    "last": Text("last token: {requests}", "最後のトークン: {requests}"),
+    "last": Text("finishing in this step (✓): {requests}", "このステップで終了（✓）: {requests}"),
+    "named": NAMED,
     "used": Text("Used", "使用"),
     "reserved": Text("Reserved", "予約"),
     "internal": Text("Never written", "無駄"),
@@ -220,14 +288,19 @@ PLAYER = {
     "filled": Text("{where} ({filled}/{all})", "{where}（{filled}/{all}）"),
     "freed": Text("freed", "解放済み"),
     "unreserved": Text("–", "–"),
-    "more": Text("… {count} more", "… ほか {count} 個"),
+    "rows": Text("Block table of request {request}", "リクエスト {request} のブロックテーブル"),
+    "more": Text(
+        "Blocks {first}–{last} of {count} while it plays; all when it rests.",
+        "再生中は {count} 個のうち {first}～{last} を表示します（停止中はすべて）。",
+    ),
     "notrunning": Text(
         "Request {request} is not running in this step.",
         "リクエスト {request} はこのステップでは実行されていません。",
     ),
     "hint": Text(
-        "Point at a block, or move over the memory with the arrow keys.",
-        "ブロックにカーソルを合わせるか、矢印キーで移動すると内容が表示されます。",
+        "Point at a block, or move over the memory with the arrow keys. ✓: served in this step, gone in the next.",
+        "ブロックにカーソルを合わせるか、矢印キーで移動すると内容が表示されます。✓: このステップで終了し、"
+        "次で消えます。",
     ),
     "free": Text("Block {block}: free.", "ブロック {block}: 空き。"),
     "part": Text(
@@ -247,6 +320,7 @@ PLAYER = {
     "memory": Text("{side}: memory in {step}", "{side}: {step} のメモリ"),
 }
 
+SHARE = Text("Share", "共有")
 LINK = Text(
     "Opens exactly this race at this step; a file of your own is never in it.",
     "このレースがこのステップで開きます。アップロードしたファイルは含まれません。",
@@ -256,10 +330,12 @@ LINK = Text(
 
 RESEARCH = Text("Research: the whole trace", "調査: トレース全体")
 RESEARCH_INTRO = Text(
-    "{requests} requests ({tokens} tokens), all waiting from the start, on one memory after another: the pool of {pool}"
-    " slots, other block sizes, other pools; contiguous memory in buddy chunks, as in the paper. Takes some seconds.",
+    "{requests} {requests:request|requests} ({tokens} {tokens:token|tokens}), all waiting from the start, on one memory"
+    " after another: the pool of {pool} {pool:slot|slots}, other block sizes, other pools; contiguous memory placed"
+    " as in"
+    " the race, {place}. Takes some seconds.",
     "全件が最初から待つ {requests} 件（{tokens} トークン）を、{pool} スロットのプール、別のブロックサイズ、"
-    "別のプールで順に処理します（連続領域は論文と同じ buddy 方式）。数秒かかります。",
+    "別のプールで順に処理します（連続領域の配置は上のレースと同じ「{place}」）。数秒かかります。",
 )
 RESEARCH_PART = Text(
     "The first {requests} of {of}: what one visitor may have simulated; kvviz simulate has no such limit.",
@@ -278,6 +354,8 @@ PAPER_BATCHES = Text(
 RUN = Text("Simulate", "シミュレーション")
 CANCEL = Text("Cancel", "中止")
 WORKING = Text("{percent} done", "{percent} 完了")
+PLACED = {"firstfit": Text("first hole", "先頭の空き"), "buddy": Text("buddy", "buddy")}
+SYSTEM_PLACED = Text("{system} ({place})", "{system}（{place}）")
 SYSTEMS = {
     "max": Text("Contiguous, Max", "連続領域 Max"),
     "pow2": Text("Contiguous, Pow2", "連続領域 Pow2"),
@@ -300,8 +378,8 @@ PAPER_CAPTION = Text(
     "Orca (Oracle) 38.2%、vLLM 96.3%。Pow2 だけは差があり、ここでは空き・断片化が論文より約 5 ポイント多くなります。",
 )
 PAPER_ELSEWHERE = Text(
-    "The paper's Fig. 2 is about ShareGPT; choose that trace with its own pool to compare.",
-    "論文の図 2 は ShareGPT のものです。比べるには、そのトレースと付属のプールを選んでください。",
+    "The paper's Fig. 2 is about ShareGPT in buddy chunks; choose that trace with its own settings to compare.",
+    "論文の図 2 は ShareGPT、buddy 配置のものです。比べるには、そのトレースを付属の設定のまま選んでください。",
 )
 RUNNING_TITLE = Text("Requests in memory over time", "メモリ内のリクエスト数の推移")
 STEPS_AXIS = Text("Step", "ステップ")
@@ -310,10 +388,15 @@ BLOCK_AXIS = Text("Tokens per block", "ブロックあたりのトークン数")
 USED_LINE = Text("memory used (left)", "使用率（左）")
 ENTRIES_LINE = Text("block table entries of a request (right)", "1 件のブロックテーブルの項目数（右）")
 BLOCKS_CAPTION = Text(
-    "Small blocks waste less, but a block table of {small} tokens a block has {entries} entries a request, which every"
-    " attention kernel reads; large blocks also find less of a shared beginning, because hits come in whole blocks.",
+    "Small blocks waste less, but a block table of {small} {small:token|tokens} a block has {entries}"
+    " {entries:entry|entries} a request, which every attention kernel reads; large blocks also find less of a shared"
+    " beginning, because hits come in whole blocks.",
     "小さなブロックほど無駄は減りますが、{small} トークンのブロックではテーブルが 1 件あたり {entries} 項目になり、"
     "アテンションのカーネルが毎回読みます。大きなブロックでは、ヒットがブロック単位のため、共有できる部分も減ります。",
+)
+NOT_MEASURED = Text(
+    "No share for {sizes}: no request had to wait, and it is measured while some do.",
+    "{sizes} では待ちがなかったため、使用率がありません（待ちがある間に測ります）。",
 )
 POOLS_TITLE = Text("Requests in memory against pool size", "プールの大きさとメモリ内のリクエスト数")
 POOL_AXIS = Text("Slots of the pool", "プールのスロット数")

@@ -343,11 +343,13 @@ TYPICAL = Text(
     "判定は最長のリクエストで行います。",
 )
 SHARED = Text(
-    "The {shared} tokens that all requests begin with are counted once per engine, {bytes} per GPU, in whole blocks. "
+    "Of the {shared} tokens that all requests begin with, {held} are counted once per engine ({bytes} per GPU): whole "
+    "blocks, and never the last token of a prompt. "
     "Windows, chunks and states are not shared. This relies on prefix cache hits: exactly the same tokens "
     "from the very first.",
-    "全リクエストに共通する先頭の {shared} トークンは、エンジンごとに 1 回だけ数えます"
-    "（ブロック単位で GPU あたり {bytes}）。ウィンドウ、チャンク、状態は共有されません。"
+    "全リクエストに共通する先頭の {shared} トークンのうち {held} トークンは、エンジンごとに 1 回だけ数えます"
+    "（ブロック単位で GPU あたり {bytes}。プロンプトの最後のトークンは含みません）。ウィンドウ、チャンク、"
+    "状態は共有されません。"
     "先頭から完全に一致し、プレフィックスキャッシュに当たることが前提です。",
 )
 SHARED_WITHOUT = Text("{said} Without hits {fit} requests fit.", "{said}当たらなければ、収まるのは {fit} 件です。")

@@ -73,12 +73,13 @@ BLOCK_HELP = Text(
     "1～128 です。vLLM の通常のブロックは 16 トークンですが、ここでは小さいほうが見やすくなります。",
 )
 FOUND = Text(
-    en="{hit} of {tokens} prompt tokens are found and need not be computed",
+    en="{hit} of {tokens} prompt {tokens:token|tokens} {hit:is|are} found and need not be computed",
     ja="{tokens} トークン中 {hit} トークンがヒット（計算不要）",
 )
-FOUND_NONE = Text(en="None of the {tokens} prompt tokens is found", ja="{tokens} トークン中、ヒットなし")
+FOUND_NONE = Text(en="None of the {tokens} prompt {tokens:token|tokens} is found", ja="{tokens} トークン中、ヒットなし")
 WHOLE_BLOCKS = Text(
-    en="Hits come in whole blocks of {block} tokens, from the first token on: {hits} of {blocks} blocks.",
+    en="Hits come in whole blocks of {block} {block:token|tokens}, from the first token on: {hits} of {blocks}"
+    " {blocks:block|blocks}.",
     ja="ヒットは先頭から {block} トークンのブロック単位です（{blocks} ブロック中 {hits} ブロック）。",
 )
 EMPTY = Text(
@@ -122,25 +123,31 @@ NOTHING_SHARED = Text(
     ja="**プロンプト {number}** は先頭がどれとも異なり、ヒットしません。",
 )
 SHARED = Text(
-    en="**Prompt {number}** begins like prompt {like} for {common} tokens{until}: {tokens} of them are"
-    " found, in whole blocks{rest}.",
+    en="**Prompt {number}** begins like prompt {like} for {common} {common:token|tokens}{until}: {tokens} of them"
+    " {tokens:is|are} found, in whole blocks{rest}.",
     ja="**プロンプト {number}** は先頭の {common} トークン{until}がプロンプト {like} と同じです。"
     "ブロック単位で {tokens} トークンがヒットします{rest}。",
 )
 SHARED_TOO_LITTLE = Text(
-    en="**Prompt {number}** begins like prompt {like} for {common} tokens{until}, but they fill no block: nothing is"
-    " found.",
+    en="**Prompt {number}** begins like prompt {like} for {common} {common:token|tokens}{until}, too few to fill a"
+    " block: nothing is found.",
     ja="**プロンプト {number}** は先頭の {common} トークン{until}がプロンプト {like} と同じですが、"
     "ブロックに満たないためヒットしません。",
 )
+SHARED_BUT_LAST = Text(
+    en="**Prompt {number}** begins like prompt {like} for all of its {common} {common:token|tokens}, a full block. But"
+    " the last token of a prompt is always computed, and with it its block: nothing is found.",
+    ja="**プロンプト {number}** は {common} トークンすべてがプロンプト {like} の先頭と同じで、ちょうど 1 ブロックです。"
+    "ただし、プロンプトの最後のトークンは必ず計算し、それを含むブロックごと計算するため、ヒットしません。",
+)
 SHARED_UNTIL = Text(en=", up to “{differs}”", ja="（「{differs}」の前まで）")
 SHARED_REST = Text(
-    en="; the other {rest} fill no block and are computed again",
+    en="; the other {rest} {rest:fills|fill} no block and {rest:is|are} computed again",
     ja="。残り {rest} トークンはブロックに満たず、再計算します",
 )
 SHARED_REST_LAST = Text(
-    en="; the other {rest} are computed again, because the last token always is",
-    ja="。最後のトークンは必ず計算するため、残り {rest} トークンは再計算します",
+    en="; the other {rest} {rest:is|are} computed again, because the last token always is, and with it its block",
+    ja="。最後のトークンは必ずブロックごと計算するため、残り {rest} トークンは再計算します",
 )
 
 STATES = {
@@ -152,14 +159,18 @@ STATES = {
 STATE_MEANINGS = {
     "hit": Text("found in the cache", "キャッシュにある"),
     "miss": Text("computed", "計算する"),
-    "again": Text("known, but the last token is always computed", "既知だが、最後のトークンは必ず計算"),
+    "again": Text(
+        "known, but computed again with the last token, which always is",
+        "既知だが、必ず計算する最後のトークンとともに再計算",
+    ),
     "partial": Text("not full: no hash, always computed", "満杯でなく、ハッシュなし、必ず計算"),
 }
 CHIP_TITLE = Text(
     en="Block {row}: {state}. Hash {hash}, block {number} of the pool.\n{tokens}",
     ja="ブロック {row}: {state}。ハッシュ {hash}、プールのブロック {number}。\n{tokens}",
 )
-CHIPS_COUNT = Text(en="{hits} of {blocks} blocks found", ja="{blocks} ブロック中 {hits} がヒット")
+LEGEND = Text(en="{sign} {state}: {meaning}", ja="{sign} {state}: {meaning}")
+CHIPS_COUNT = Text(en="{hits} of {blocks} {blocks:block|blocks} found", ja="{blocks} ブロック中 {hits} がヒット")
 CHIPS_ALT = Text(en="{prompt}: {states}", ja="{prompt}: {states}")
 COLUMN_PROMPT = Text("Prompt", "プロンプト")
 COLUMN_BLOCK = Text("Block", "ブロック")
@@ -178,8 +189,9 @@ CAPACITY_HELP = Text(
     "kvviz prefix の --capacity-blocks と同じです。トレースのプロンプトは 512 トークンのブロック単位です。",
 )
 AT_CAPACITY = Text(
-    en="{blocks} blocks ({tokens} tokens) find **{full}** of the full prompt blocks; as vLLM counts, {vllm} of the"
-    " prompt tokens. {evictions} evictions.",
+    en="{blocks} {blocks:block|blocks} ({tokens} {tokens:token|tokens}): **{full}** of the full prompt blocks are"
+    " found; as vLLM"
+    " counts, {vllm} of the prompt tokens. {evictions} {evictions:eviction|evictions}.",
     ja="{blocks} ブロック（{tokens} トークン）では、満杯のプロンプトブロックの **{full}** がヒットします。"
     "vLLM の数え方ではプロンプトのトークンの {vllm} です。追い出しは {evictions} 回です。",
 )
@@ -207,8 +219,8 @@ CITED = Text(
     "満杯のブロックで数えると、ここでの値との差は {low}～{high} ポイントです。",
 )
 POOL_NOTE = Text(
-    en="The whole pool of the Sizing scenario holds {tokens} tokens.",
-    ja="サイジングのシナリオのプール全体には {tokens} トークンが入ります。",
+    en="The pool of the Sizing scenario ({gpus} × {gpu}) holds {tokens} {tokens:token|tokens} of requests.",
+    ja="サイジングのシナリオ（{gpus} × {gpu}）のプールには、リクエストの {tokens} トークンが入ります。",
 )
 
 # --- what a shared system prompt saves -------------------------------------------------------------------------------
@@ -220,21 +232,38 @@ SHARED_TOKENS_HELP = Text(
     "サイジングのシナリオの全リクエストに共通する先頭のトークン数です。入力の {input} までです。",
 )
 SAVES = Text(
-    en="**{before} → {after}** requests at once: {shared} of {input} input tokens, {bytes} on each GPU, are held once"
-    " for all.",
-    ja="同時実行 **{before} → {after}** 件: 入力 {input} トークンのうち {shared} トークン"
-    "（GPU あたり {bytes}）を全リクエストで 1 つだけ持ちます。",
+    en="Requests at once: **{before} → {after}**. Of {input} input {input:token|tokens}, {held} ({bytes} on each GPU)"
+    " {held:is|are} held once for all{rest}.",
+    ja="同時実行 **{before} → {after}** 件: 入力 {input} トークンのうち {held} トークン"
+    "（GPU あたり {bytes}）を全リクエストで 1 つだけ持ちます{rest}。",
+)
+SAVES_REST = Text(
+    en="; {left} more of the shared {shared} {left:is|are} each request's own, because only whole blocks are shared and"
+    " never the last token of a prompt",
+    ja="。共有されるのは満杯のブロックだけで、プロンプトの最後のトークンは含まないため、共通の {shared} トークンのうち"
+    "残り {left} トークンはリクエストごとに持ちます",
+)
+SAVES_NONE = Text(
+    en="Requests at once: **{before}**. Without a shared system prompt nothing is held in common.",
+    ja="同時実行は **{before}** 件です。共通のシステムプロンプトがなければ、共有するものはありません。",
+)
+SAVES_NO_BLOCK = Text(
+    en="Requests at once: **{before}**, with or without it: {shared} {shared:token fills|tokens fill} no whole block,"
+    " and"
+    " only whole blocks are shared.",
+    ja="同時実行は変わらず **{before}** 件です。共有はブロック単位で、{shared} トークンでは 1 ブロックに足りません。",
 )
 SAVES_NOTHING = Text(
-    en="**{before}** requests at once, with or without it: this model or engine shares nothing of {shared} tokens.",
-    ja="同時実行は変わらず **{before}** 件です。このモデルとエンジンでは、{shared} トークンを共有できません。",
+    en="Requests at once: **{before}**, with or without it: this model or engine shares nothing.",
+    ja="同時実行は変わらず **{before}** 件です。このモデルとエンジンでは共有されません。",
 )
 SAVES_UNKNOWN = Text(
     en="How many requests fit is not known for this scenario; {bytes} on each GPU would be held once for all.",
     ja="このシナリオでは同時実行数が分かりません。GPU あたり {bytes} を全リクエストで 1 つだけ持ちます。",
 )
 SCENARIO = Text(
-    en="{model} on {gpus} × {gpu}, {tokens} tokens a request, {engine}: [open in Sizing with this prompt]({link})",
+    en="{model} on {gpus} × {gpu}, {tokens} {tokens:token|tokens} a request, {engine}: [open in Sizing with this"
+    " prompt]({link})",
     ja="{model}、{gpus} × {gpu}、1 件 {tokens} トークン、{engine}: [この設定でサイジングを開く]({link})",
 )
 SAVES_AXIS = Text("Requests at once", "同時実行数")
@@ -246,7 +275,7 @@ COLUMN_SHARED = Text("Shared tokens", "共有トークン数")
 COLUMN_FIT = Text("Fit at once", "同時に入る件数")
 COLUMN_ONCE = Text("Held once, GiB", "共有分 GiB")
 SAVES_ALT = Text(
-    en="Requests that fit at once, by tokens of the shared system prompt: {points}. {asked} are asked for.",
+    en="Requests that fit at once, by tokens of the shared system prompt: {points}. {asked} {asked:is|are} asked for.",
     ja="共通のシステムプロンプトのトークン数と同時に入る件数: {points}。必要なのは {asked} 件です。",
 )
 SAVES_POINT = Text(en="{tokens}: {fit}", ja="{tokens}: {fit}")

@@ -31,7 +31,7 @@ from kvviz.race import (
     race,
     taken,
 )
-from kvviz.sweeps import PAPER_SETTING, Study, looked_at, study
+from kvviz.sweeps import PAPER_SETTING, Study, Underway, looked_at, study
 from kvviz.text import Lang, Text
 from kvviz.text import blocks as text
 from kvviz.ui import browser, show
@@ -64,7 +64,10 @@ def read(lang: Lang) -> tuple[Settings, tuple[str, ...]]:
     """What the widgets ask for, and what is wrong with it; then the last usable settings stand in."""
     good: Settings = st.session_state["blocks_good"]
     given, wrong = {}, []
+    hidden = _hidden(st.session_state.get("blocks_view", good.view), st.session_state.get("blocks_trace", good.trace))
     for name in FIELDS:
+        if name in hidden:  # nobody could mend it there
+            continue
         try:
             given[name] = parse(name, str(st.session_state.get(f"blocks_{name}", getattr(good, name))))
         except KvvizError as error:
@@ -77,6 +80,17 @@ def read(lang: Lang) -> tuple[Settings, tuple[str, ...]]:
     else:
         st.session_state["blocks_good"] = asked
     return asked, tuple(wrong)
+
+
+def _hidden(view: str, trace: str) -> set[str]:
+    """Settings that such a race does not look at."""
+    made_up, hybrid = trace == GENERATED, view == "hybrid"
+    # Of blocks a request takes as many as it needs; only what is made up or set aside has a longest one.
+    return (
+        (set() if made_up else {"seed", "prompt", "answer"})
+        | ({"reserve", "place"} if hybrid else {"windows"})
+        | ({"longest"} if hybrid and not made_up else set())
+    )
 
 
 def _trace_chosen() -> None:
@@ -170,12 +184,17 @@ def controls(settings: Settings, answered: Answer, lang: Lang) -> None:
     with many:
         _typed("first", lang)
     if settings.trace == OWN:
-        st.file_uploader(text.UPLOAD(lang), key="blocks_file", type=["csv", "json", "jsonl"], on_change=_file_chosen)
+        label = text.UPLOAD(lang, megabytes=_megabytes())
+        st.file_uploader(label, key="blocks_file", type=["csv", "json", "jsonl"], on_change=_file_chosen)
+        if own := st.session_state.get("blocks_own"):
+            counted = format_count(len(own[1].requests))
+            st.caption(show.plain(text.PLAYED(lang, name=own[1].name, requests=counted)))
     if settings.trace == GENERATED:
         for place, name in zip(st.columns(3, vertical_alignment="bottom"), ("seed", "prompt", "answer"), strict=True):
             with place:
                 _typed(name, lang)
-    for place, name in zip(st.columns(3, vertical_alignment="bottom"), ("pool", "block", "longest"), strict=True):
+    sizes = [name for name in ("pool", "block", "longest") if name not in _hidden(settings.view, settings.trace)]
+    for place, name in zip(st.columns(3, vertical_alignment="bottom"), sizes, strict=False):
         with place:
             _typed(name, lang)
     columns = st.columns(3, vertical_alignment="bottom")
@@ -196,11 +215,13 @@ def _scenario_pool(answered: Answer, lang: Lang) -> None:
         sizing is None
         or sizing.budget is None
         or not isinstance(sizing.plan, VllmPlan)
-        or not sizing.budget.pool_blocks
+        or sizing.budget.usable_blocks <= sizing.plan.null_blocks
     ):
         st.caption(text.NO_SCENARIO_POOL(lang))
         return
-    plan, blocks = sizing.plan, sizing.budget.usable_blocks
+    # What requests can hold: the pool less what headroom keeps free and the block that is never given out.
+    plan, null = sizing.plan, sizing.plan.null_blocks
+    blocks = max(0, sizing.budget.usable_blocks - null)
     said = text.SCENARIO_POOL(
         lang,
         model=sizing.scenario.model,
@@ -208,8 +229,11 @@ def _scenario_pool(answered: Answer, lang: Lang) -> None:
         gpu=short_name(sizing.budget.device.name),
         blocks=format_count(blocks),
         block=format_count(plan.block_tokens),
+        slots=format_count(blocks * plan.block_tokens),
         bytes=format_bytes(plan.pool_block_bytes),
     )
+    if null:
+        said = f"{said} {text.NULL_BLOCK(lang)}"
     if blocks > MAX_BLOCKS:
         said = f"{said} {text.SCENARIO_POOL_CUT(lang, blocks=format_count(MAX_BLOCKS))}"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -228,7 +252,8 @@ def research(raced: Race, lang: Lang) -> None:
         "requests": format_count(len(part)),
         "tokens": format_count(sum(r.prompt_tokens + r.output_tokens for r in part)),
     }
-    st.caption(text.RESEARCH_INTRO(lang, pool=format_count(settings.pool), **counts))
+    placed = text.PLACES[settings.place](lang)
+    st.caption(text.RESEARCH_INTRO(lang, pool=format_count(settings.pool), place=placed, **counts))
     if len(part) < len(whole):
         st.caption(text.RESEARCH_PART(lang, requests=counts["requests"], of=format_count(len(whole))))
     low, high = PAPER_THROUGHPUT
@@ -238,26 +263,34 @@ def research(raced: Race, lang: Lang) -> None:
         "block_tokens": settings.block,
         "max_tokens": settings.longest,
         "reserve": settings.reserve,
+        "place": settings.place,
     }
     key = (name, len(part), *asked.values())
     known, found = st.session_state.get("blocks_study", (None, None))
     place = st.container(horizontal=True, vertical_alignment="center")
     with place:
-        wanted = st.button(text.RUN(lang), key="blocks_run", type=browser.foremost(), icon=":material/play_arrow:")
-    if wanted:
+        if st.button(text.RUN(lang), key="blocks_run", type=browser.foremost(), icon=":material/play_arrow:"):
+            st.session_state["blocks_under_way"] = Underway(key, study(part, **asked))  # type: ignore[arg-type]
+    # Whatever is touched on the page starts a new run of this script: it goes on where the last one was stopped.
+    begun: Underway | None = st.session_state.get("blocks_under_way")
+    if begun is not None and begun.key == key:
         with place:
-            bar = st.progress(0.0, width="stretch")
-            # A press on it stops this run of the page, and with it the simulation.
-            st.button(text.CANCEL(lang), key="blocks_cancel")
-        for news in study(part, **asked):  # type: ignore[arg-type]
-            if isinstance(news, Study):
-                known, found = st.session_state["blocks_study"] = key, news
-            else:
-                bar.progress(news, text=text.WORKING(lang, percent=f"{news:.0%}"))
+            bar = st.progress(begun.done, text=text.WORKING(lang, percent=f"{begun.done:.0%}"), width="stretch")
+            st.button(text.CANCEL(lang), key="blocks_cancel", on_click=_cancel)
+        while begun.go_on():
+            bar.progress(begun.done, text=text.WORKING(lang, percent=f"{begun.done:.0%}"))
+        st.session_state["blocks_study"] = key, begun.found
+        _cancel()
         st.rerun()  # without the bar
+    elif begun is not None:  # of a race that is not shown any more
+        _cancel()
     if found is not None and known == key:
-        paper = (settings.trace, settings.pool, settings.block, settings.longest) == PAPER_SETTING
+        paper = (settings.trace, settings.pool, settings.block, settings.longest, settings.place) == PAPER_SETTING
         _charts(found, lang, paper=paper)
+
+
+def _cancel() -> None:
+    st.session_state.pop("blocks_under_way", None)
 
 
 def _charts(found: Study, lang: Lang, *, paper: bool) -> None:
@@ -274,6 +307,8 @@ def _charts(found: Study, lang: Lang, *, paper: bool) -> None:
     show.chart(figure, rows, alt=charts.blocks_alt(found, lang), key="blocks_sizes", lang=lang)
     smallest = found.blocks[0]
     entries = format_count(round(smallest.table_entries))
+    if unmeasured := ", ".join(str(point.block_tokens) for point in found.blocks if point.token is None):
+        st.caption(text.NOT_MEASURED(lang, sizes=unmeasured))
     st.caption(text.BLOCKS_CAPTION(lang, small=smallest.block_tokens, entries=entries))
     st.markdown(f"**{text.POOLS_TITLE(lang)}**")
     figure, rows = charts.pools_figure(found, lang), partial(charts.pools_rows, found, lang)
@@ -291,7 +326,12 @@ def messages(wrong: Iterable[str], settings: Settings, lang: Lang) -> None:
         if problem := st.session_state.get("blocks_own_problem"):
             show.lines((problem(lang),))
         elif not st.session_state.get("blocks_own"):
-            st.info(text.NO_FILE(lang), icon=":material/upload_file:")
+            st.info(text.NO_FILE(lang, megabytes=_megabytes()), icon=":material/upload_file:")
+
+
+def _megabytes() -> str:
+    """The largest file that the browser sends; a larger one it refuses by itself, and the page hears nothing of it."""
+    return format_count(int(st.get_option("server.maxUploadSize")))
 
 
 def _typed(name: str, lang: Lang) -> None:

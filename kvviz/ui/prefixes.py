@@ -12,6 +12,7 @@ from kvviz.allocation.prefix import HitRatios
 from kvviz.allocation.workload import MOONCAKE_ID_TOKENS
 from kvviz.charts.prefixes import (
     chip_rows,
+    chips_legend,
     chips_svg,
     curve_alt,
     curve_figure,
@@ -191,9 +192,14 @@ def _edited() -> None:
 
 
 def problems(lang: Lang) -> None:
-    """What of the link could not be used."""
+    """What of the link or of the prompts cannot be used."""
     for message in st.session_state["prefix_problems"]:
         st.warning(show.plain(message(lang)), icon=":material/link_off:")
+    # Not the browser's own limit: it throws away all that was typed, without a word.
+    for number in range(_PROMPTS):
+        if len(str(st.session_state[_box(number)])) > MAX_PROMPT_CHARACTERS:
+            limit = format_count(MAX_PROMPT_CHARACTERS)
+            show.lines((text.TOO_LONG(lang, number=number + 1, limit=limit),))
 
 
 def headline(found: CachedPrompts, lang: Lang) -> None:
@@ -233,22 +239,18 @@ def boxes(lang: Lang, *, phone: bool) -> None:
                 text.PROMPT(lang, number=number + 1),
                 key=_box(number),
                 height=180,
-                max_chars=MAX_PROMPT_CHARACTERS,
                 on_change=_edited,
                 persist_state="session",
             )
     with last:
         _typed("block", text.BLOCK, text.BLOCK_HELP(lang), (1, MAX_BLOCK_TOKENS), lang)
-    for number in range(_PROMPTS):
-        if len(str(st.session_state[_box(number)])) > MAX_PROMPT_CHARACTERS:
-            limit = format_count(MAX_PROMPT_CHARACTERS)
-            show.lines((text.TOO_LONG(lang, number=number + 1, limit=limit),))
 
 
 def chips(found: CachedPrompts, lang: Lang, *, phone: bool) -> None:
     """Each prompt as a row of blocks, and why the hits end where they do."""
     browser.svg(chips_svg(found, lang, columns=2 if phone else 6), key="prefix_chips")
     show.table(lambda: chip_rows(found, lang), key="prefix_chips", lang=lang)
+    st.caption(chips_legend(found, lang))
     st.markdown("  \n".join(_why(found, number, lang) for number in range(1, len(found.prompts) + 1)))
     st.caption(text.STAND_IN(lang))
 
@@ -263,10 +265,11 @@ def _why(found: CachedPrompts, number: int, lang: Lang) -> str:
         return text.NOTHING_SHARED(lang, number=number)
     left = prompt.common_tokens - prompt.hit_tokens
     differs, rest = show.plain(prompt.differs.strip()), ""
+    again = any(one.state == "again" for one in prompt.blocks)
     if left:
-        again = any(one.state == "again" for one in prompt.blocks)
         rest = (text.SHARED_REST_LAST if again else text.SHARED_REST)(lang, rest=format_count(left))
-    return (text.SHARED if prompt.hit_tokens else text.SHARED_TOO_LITTLE)(
+    nothing = text.SHARED_BUT_LAST if again else text.SHARED_TOO_LITTLE
+    return (text.SHARED if prompt.hit_tokens else nothing)(
         lang,
         number=number,
         like=prompt.like + 1,
@@ -347,8 +350,9 @@ def capacity(sizing: Sizing | None, lang: Lang) -> None:
     )
     low, high = (f"{100 * apart:+.1f}" for apart in furthest_apart(trace))
     st.caption(text.CITED(lang, low=low, high=high))
-    if pool is not None:
-        st.caption(text.POOL_NOTE(lang, tokens=format_count(pool)))
+    if sizing is not None and pool is not None:
+        whose = {"gpus": sizing.scenario.gpus // sizing.engines, "gpu": show.gpu_name(sizing.scenario, lang)}
+        st.caption(show.plain(text.POOL_NOTE(lang, tokens=format_count(pool), **whose)))
     st.code(f"kvviz prefix --trace {trace} --capacity-blocks {blocks}", language=None, wrap_lines=True)
 
 
@@ -365,13 +369,14 @@ def _points(trace: str, lang: Lang) -> list[tuple[int, HitRatios]]:
 
 
 def _pool_tokens(sizing: Sizing | None) -> int | None:
-    """Tokens of the scenario's pool, over all engines; None where a token has no size of its own."""
-    if sizing is None or sizing.max_tokens is None:
+    """Tokens that requests can have in an engine's pool, each engine having a cache of its own; None where a token has
+    no size of its own."""
+    if sizing is None or sizing.plan is None or sizing.budget is None:
         return None
     content = sizing.content
     if content.limited or content.state_bytes or content.cross_bytes:
         return None
-    return sizing.engines * sizing.max_tokens
+    return sizing.plan.longest_in(sizing.budget.usable_bytes)
 
 
 # --- what a shared system prompt saves -------------------------------------------------------------------------------
@@ -385,6 +390,7 @@ def savings(sizing: Sizing, lang: Lang) -> None:
     _typed("shared", text.SHARED_TOKENS, explained, (0, most), lang)
     shared = _shared(scenario)
     asked = ask(scenario.with_changes(shared_tokens=shared, typical=1.0))
+    held = asked.held_once_tokens
     values = {"shared": format_count(shared), "input": format_count(most), "bytes": format_bytes(asked.shared_bytes)}
     if sizing.budget is None or asked.max_sequences_counted is None:
         st.markdown(text.SAVES_UNKNOWN(lang, **values))
@@ -393,7 +399,12 @@ def savings(sizing: Sizing, lang: Lang) -> None:
             "before": format_count(fit_with_shared(sizing, 0)),
             "after": format_count(asked.max_sequences_counted),
         }
-        st.markdown((text.SAVES if asked.shared_bytes else text.SAVES_NOTHING)(lang, **counts, **values))
+        rest = text.SAVES_REST(lang, left=format_count(shared - held), **values) if held < shared else ""
+        said = text.SAVES
+        if not held:
+            shares = sizing.plan is not None and sizing.plan.shared_bytes(most - 1 if most else 0)
+            said = (text.SAVES_NO_BLOCK if shares else text.SAVES_NOTHING) if shared else text.SAVES_NONE
+        st.markdown(said(lang, held=format_count(held), rest=rest, **counts, **values))
         show.working(workings.at_once(asked, lang), key="prefix_saves", lang=lang)
     st.caption(
         text.SCENARIO(

@@ -1,17 +1,27 @@
 // Plays two memories side by side on one clock. It folds the events that `kvviz simulate --steps --json` prints; the
 // numbers under each memory are those of the same command's rows.
 
-const COLOURS = ["#1F87C9", "#D55E00", "#009E73", "#CC79A7", "#8E6BD8", "#A47A12", "#D1495B"];
-const SHAPES = ["", "/", "\\", ".", "-"]; // with seven colours, 35 requests before two look alike
 const RULE = "#808080";
 const SPEEDS = [1, 2, 5, 10, 30, 60];
-const MOST_TABLE_ROWS = 10;
+const MOST_TABLE_ROWS = 10; // while it plays
 const KINDS = ["used", "reserved", "internal", "rest"];
 const SHARES = ["used", "reserved", "internal", "external"];
 
-const say = (template, values) => template.replace(/{(\w+)}/g, (_, name) => values[name]);
+// "{count}", and "{count:request|requests}" for the word that goes with it.
+const say = (template, values) => template.replace(/{(\w+)(?::([^|}]*)\|([^}]*))?}/g, (_, name, one, more) => {
+  return one === undefined ? values[name] : String(values[name]) === "1" ? one : more;
+});
 const count = (n) => n.toLocaleString("en-US");
-const percent = (part, whole) => `${Math.round((100 * part) / whole)}%`;
+
+// Whole percents that add up to 100, as kvviz/race.py rounds them: down, and what is missing to those that lost most.
+function percents(parts) {
+  const whole = parts.reduce((sum, part) => sum + part, 0);
+  const down = parts.map((part) => Math.floor((100 * part) / whole));
+  const missing = 100 - down.reduce((sum, part) => sum + part, 0);
+  const byLoss = parts.map((part, place) => [-((100 * part) % whole), place]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  for (const [, place] of byLoss.slice(0, missing)) down[place] += 1;
+  return down;
+}
 
 // --- what the events come to ----------------------------------------------------------------------------------------
 
@@ -166,9 +176,10 @@ class Memory {
     internal *= many;
     const external = lane.pool - (lane.paged ? allocated * block : slots);
     const free = (lane.paged ? this.blocks : lane.pool) - allocated;
+    const used = lane.pool - external - reserved - internal;
     return {
-      tokens, allocated, free, reserved, internal, external,
-      used: lane.pool - external - reserved - internal,
+      tokens, allocated, free, used, reserved, internal, external,
+      percents: percents([used, reserved, internal, external]),
       hole: lane.paged ? free * block : this.longestGap(),
     };
   }
@@ -231,33 +242,44 @@ function numbers(runs) {
 
 // --- what it looks like -----------------------------------------------------------------------------------------------
 
-function tile(colour, shape, { background = "", alpha = 1, width = 1.4 } = {}) {
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 8;
+// A hue of its own for every request, by the golden angle; three lightnesses tell those apart whose hues come near.
+function colour(request, { strong = false, pale = false, dark = false } = {}) {
+  const hue = Math.round(205 + request * 137.508) % 360, level = [0, 9, -9][Math.floor(request / 8) % 3];
+  if (strong) return `hsl(${hue} 85% ${dark ? 60 : 38}%)`;
+  return pale ? `hsl(${hue} ${dark ? 28 : 40}% ${(dark ? 38 : 70) + level * 0.7}%)` : `hsl(${hue} 48% ${(dark ? 50 : 60) + level}%)`;
+}
+
+// Lines that are seen up close and not from afar: a light hatch, once for slots that will be written, once for waste.
+function tile(ink, shape, { background = "", alpha = 0.5 } = {}) {
+  const canvas = document.createElement("canvas"), side = 12;
+  canvas.width = canvas.height = side;
   const pen = canvas.getContext("2d");
-  if (background) { pen.fillStyle = background; pen.fillRect(0, 0, 8, 8); }
-  pen.strokeStyle = pen.fillStyle = colour;
+  if (background) {
+    pen.globalAlpha = 0.16;
+    pen.fillStyle = background;
+    pen.fillRect(0, 0, side, side);
+  }
+  pen.strokeStyle = pen.fillStyle = ink;
   pen.globalAlpha = alpha;
-  pen.lineWidth = width;
   pen.beginPath();
-  if ("/x".includes(shape)) for (const x of [-8, 0, 8]) { pen.moveTo(x, 8); pen.lineTo(x + 8, 0); }
-  if ("\\x".includes(shape)) for (const x of [-8, 0, 8]) { pen.moveTo(x, 0); pen.lineTo(x + 8, 8); }
-  if (shape === "-") { pen.moveTo(0, 4); pen.lineTo(8, 4); }
-  if (shape === ".") for (const [x, y] of [[2, 2], [6, 6]]) { pen.moveTo(x + 1.2, y); pen.arc(x, y, 1.2, 0, 7); }
-  if (shape) pen.stroke();
-  if (shape === ".") pen.fill();
+  if (shape === "/") for (const x of [-side, 0, side]) { pen.moveTo(x, side); pen.lineTo(x + side, 0); }
+  if (shape === "\\") for (const x of [-side, 0, side]) { pen.moveTo(x, 0); pen.lineTo(x + side, side); }
+  if (shape === ".") pen.arc(side / 2, side / 2, 1.2, 0, 7);
+  if (shape === ".") pen.fill(); else pen.stroke();
   return pen.createPattern(canvas, "repeat");
 }
 
 const tiles = new Map();
-function brush(kind, request) {
-  const name = kind === "internal" || kind === "rest" ? kind : `${kind} ${request % 35}`;
+function brush(kind, request, look) {
+  const own = kind === "used" || kind === "reserved";
+  const name = own ? `${kind} ${request} ${look.strong} ${look.pale} ${look.dark}` : kind;
   if (!tiles.has(name)) {
-    const colour = COLOURS[request % COLOURS.length], shape = SHAPES[request % SHAPES.length];
+    if (tiles.size > 4000) tiles.clear();
+    const ink = own ? colour(request, look) : RULE;
     tiles.set(name, {
-      used: () => (shape ? tile("#FFFFFF", shape, { background: colour, alpha: 0.5 }) : colour),
-      reserved: () => tile(colour, "/", { alpha: 0.9 }),
-      internal: () => tile(RULE, "x", { width: 1.1 }),
+      used: () => ink,
+      reserved: () => tile(ink, "/", { background: ink, alpha: 0.7 }),
+      internal: () => tile(RULE, "\\", { alpha: 0.35 }),
       rest: () => tile(RULE, "."),
     }[kind]());
   }
@@ -316,6 +338,7 @@ class Panel {
       this.canvas.style[side] = `${size[side]}px`;
     }
     this.pen.setTransform(scale, 0, 0, scale, 0, 0);
+    this.section.style.setProperty("--board", `${size.width}px`);
     this.size = size;
     this.background = null;
     this.memory.all = true;
@@ -381,16 +404,20 @@ class Panel {
       }
     }
     const gap = cellHeight >= 6 ? 1 : 0, slot = (cellWidth - gap) / block, high = cellHeight - gap;
-    const named = cellWidth >= 22 && cellHeight >= 14;
+    const named = cellWidth >= 22 && cellHeight >= 14, dark = light(ink), leaving = new Set(memory.leaving);
     for (const cell of cells) {
       const [x, y] = this.place(cell), here = memory.contents(cell);
       for (const { request, parts } of here) {
+        // Where there is no room for numbers only the chosen request stands out.
+        const look = { dark, strong: !named && request === this.race.chosen, pale: !named };
+        pen.globalAlpha = leaving.has(request) ? 0.5 : 1;
         for (const [from, to, kind] of parts) {
-          pen.fillStyle = brush(kind, request);
+          pen.fillStyle = brush(kind, request, look);
           pen.fillRect(x + gap + from * slot, y + gap, (to - from) * slot, high);
         }
       }
-      if (named) this.name(cell, here);
+      pen.globalAlpha = 1;
+      if (named) this.name(cell, here, leaving);
     }
     if (!this.race.calm.matches && memory.lane.paged && cellHeight >= 14) {
       for (const cell of memory.fresh) this.outline(cell, ink, 1.5);
@@ -400,10 +427,10 @@ class Panel {
     changed.clear();
   }
 
-  // Each block says whose it is: colour and pattern are never all there is.
-  name(cell, here) {
+  // Each block says whose it is: colour is never all there is.
+  name(cell, here, leaving) {
     const said = here.filter(({ parts }) => parts.some(([, , kind]) => kind !== "rest"))
-      .map(({ request }) => `${request + 1}${this.letter(cell)}`);
+      .map(({ request }) => `${request + 1}${this.letter(cell)}${leaving.has(request) ? "✓" : ""}`);
     if (!said.length) return;
     const { pen, grid: { cellWidth, cellHeight } } = this, [x, y] = this.place(cell), large = cellHeight >= 22;
     pen.font = `600 ${large ? 13 : 10}px system-ui, sans-serif`;
@@ -564,6 +591,7 @@ class Race {
   }
 
   button() {
+    this.writeTable();
     const { data: { words, end }, find } = this;
     const name = this.playing ? "pause" : this.step >= end && end > 0 ? "again" : "play";
     find("play").textContent = words[name];
@@ -592,6 +620,8 @@ class Race {
 
   choose(request) {
     this.chosen = request;
+    for (const { memory } of this.panels) memory.all = true;
+    this.draw();
     this.find("request").value = String(request);
     this.writeTable();
   }
@@ -608,22 +638,24 @@ class Race {
     const [left, right] = this.panels.map(({ memory }) => memory.served);
     put(find("score"), `${count(left)} : ${count(right)}`);
     for (const [n, panel] of this.panels.entries()) {
-      const { memory, section } = panel, figures = memory.figures(), { pool, done, title } = lanes[n];
+      const { memory, section } = panel, figures = memory.figures(), { done, title } = lanes[n];
       for (const name of SHARES) {
-        put(section.querySelector(`.${name} .value`), percent(figures[name], pool));
+        put(section.querySelector(`.${name} .value`), `${figures.percents[SHARES.indexOf(name)]}%`);
         section.querySelector(`.bar .${name}`).style.flexGrow = figures[name];
       }
       put(section.querySelector(".hole"), say(words.hole, { count: count(figures.hole) }));
       const over = done !== null && step > done;
       const facts = over ? [say(words.done, { step: count(done) })] : [
-        say(words.running, { count: count(memory.running.size) }),
+        say(memory.leaving.length ? words.finishing : words.running, {
+          count: count(memory.running.size), finishing: count(memory.leaving.length),
+        }),
         say(words.queue, { count: count(memory.waiting.length) }),
       ];
       if (memory.preemptions) facts.push(say(words.preemptions, { count: count(memory.preemptions) }));
       put(section.querySelector(".facts"), facts.join(" · "));
       const events = [];
-      if (memory.preempted.length) events.push(say(words.lost, { requests: few(memory.preempted) }));
-      if (memory.leaving.length) events.push(say(words.last, { requests: few(memory.leaving) }));
+      if (memory.preempted.length) events.push(say(words.lost, { requests: few(memory.preempted, words) }));
+      if (memory.leaving.length) events.push(say(words.last, { requests: few(memory.leaving, words) }));
       put(section.querySelector(".events"), events.join(" · "));
       queue(section.querySelector(".queue"), over ? [] : memory.waiting);
       panel.canvas.setAttribute("aria-label", say(words.memory, { side: title, step: named }));
@@ -660,13 +692,14 @@ class Race {
         }));
       }
     }
-    // A long table is shown around the block that is written.
-    const top = Math.max(0, Math.min(rows, written + 2) - MOST_TABLE_ROWS);
-    const body = Array.from({ length: Math.min(rows - top, MOST_TABLE_ROWS) }, (_, row) => {
+    // While it plays, a long table is shown around the block that is written; at rest all of it is there to scroll.
+    const most = this.playing ? MOST_TABLE_ROWS : rows, writing = Math.max(0, Math.min(rows, written + 2) - MOST_TABLE_ROWS);
+    const top = this.playing ? writing : 0;
+    const body = Array.from({ length: Math.min(rows - top, most) }, (_, row) => {
       const n = top + row;
       return [String(n), ...cells.map((column) => column[n] ?? words.unreserved)];
     });
-    const signature = JSON.stringify([columns, body, rows, chosen]);
+    const signature = JSON.stringify([columns, body, rows, chosen, this.playing]);
     if (signature === this.tableShown) return;
     this.tableShown = signature;
     const row = (tag, texts) => {
@@ -677,7 +710,13 @@ class Race {
     find("blocks").hidden = !rows;
     find("head").replaceChildren(row("th", columns));
     find("body").replaceChildren(...body.map((texts) => row("td", texts)));
-    const more = rows > MOST_TABLE_ROWS ? say(words.more, { count: count(rows - MOST_TABLE_ROWS) }) : "";
+    find("rows").setAttribute("aria-label", say(words.rows, { request: chosen + 1 }));
+    // What was scrolled to stays; another request begins where it is written.
+    if (chosen !== this.tableOf || this.playing) find("rows").scrollTop = 0;
+    const line = find("body").children[writing];
+    if (chosen !== this.tableOf && !this.playing && line) find("rows").scrollTop = line.offsetTop - find("head").offsetHeight;
+    this.tableOf = this.playing ? null : chosen;
+    const more = most < rows ? say(words.more, { count: count(rows), first: top, last: top + most - 1 }) : "";
     find("more").textContent = rows ? more : say(words.notrunning, { request: chosen + 1 });
   }
 
@@ -688,7 +727,7 @@ class Race {
       values[side] = lanes[n].title;
       values[`${side}_served`] = count(memory.served);
       values[`${side}_running`] = count(memory.running.size);
-      values[`${side}_used`] = percent(memory.figures().used, lanes[n].pool);
+      values[`${side}_used`] = `${memory.figures().percents[0]}%`;
     }
     return say(words.now, { ...values, step: say(words.step, { step: count(step), end: count(end) }) });
   }
@@ -712,16 +751,22 @@ class Race {
 }
 
 const MOST_NAMED = 8;
-function few(requests) {
+function few(requests, words) {
   const named = requests.slice(0, MOST_NAMED).map((request) => request + 1).join(", ");
-  return requests.length > MOST_NAMED ? `${named}, …` : named;
+  return say(words.named, { count: requests.length, named: requests.length > MOST_NAMED ? `${named}, …` : named });
+}
+
+// Whether text of this colour is written on a dark page.
+function light(ink) {
+  const [red, green, blue] = ink.match(/[\d.]+/g).map(Number);
+  return red + green + blue > 384;
 }
 
 function put(element, said) {
   if (element.textContent !== said) element.textContent = said;
 }
 
-// Who waits, in the colour and with the pattern that their blocks will have.
+// Who waits, in the colour that their blocks will have.
 function queue(list, waiting) {
   const shown = waiting.slice(0, 12), signature = `${waiting.length}: ${shown}`;
   if (list.dataset.shown === signature) return;
@@ -729,7 +774,7 @@ function queue(list, waiting) {
   list.replaceChildren(...shown.map((request) => {
     const item = document.createElement("li");
     item.textContent = request + 1;
-    item.style.borderColor = COLOURS[request % COLOURS.length];
+    item.style.borderColor = colour(request);
     return item;
   }));
   if (waiting.length > shown.length) list.append(Object.assign(document.createElement("li"), { textContent: "…" }));

@@ -44,7 +44,7 @@ def test_csv_finds_its_columns_by_name() -> None:
 def test_json_lines_are_mooncakes() -> None:
     trace = read_trace(io.BytesIO(JSONL), name="x.jsonl")
     assert [r.block_ids for r in trace.requests] == [(1, 2, 3), (1,)]
-    assert (trace.times, trace.id_tokens) == ((0.0, 0.12), 512)
+    assert (trace.times, trace.id_tokens, trace.whole_ids) == ((0.0, 0.12), None, True)
 
 
 def test_json_counts_in_steps_and_blocks() -> None:
@@ -52,7 +52,7 @@ def test_json_counts_in_steps_and_blocks() -> None:
         trace = read_trace(io.BytesIO(written), name="x.json")
         assert [r.arrival_step for r in trace.arriving("trace", block_tokens=8)] == [3, 0]
         assert (trace.unit, trace.id_tokens) == ("step", None)
-        with pytest.raises(TraceError, match="more ids than blocks of 16"):
+        with pytest.raises(TraceError, match="3 ids for 17 prompt tokens: they cannot stand for 16"):
             trace.arriving("trace", block_tokens=16)
 
 

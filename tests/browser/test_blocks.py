@@ -3,15 +3,18 @@ and no mouse, and it can be read at every size."""
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from kvviz.allocation.workload import load_trace
+from kvviz.race import from_query, race, rows, taken
 from kvviz.text import LANGUAGES
 from kvviz.text import blocks as text
 from tests.browser.conftest import OpenPage
@@ -70,7 +73,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[int, int, in
         (2, 5, 9),
     ),
     "sharegpt": (
-        "&trace=sharegpt&first=60&pool=6144",
+        "&trace=sharegpt&first=60&pool=6144&place=firstfit",
         ("--pool-tokens", "6144", "--allocator", "contiguous", "--place", "firstfit", "--max-tokens", "2048"),
         ("--pool-tokens", "6144", *PAGED, "16"),
         (7, 150, 400),
@@ -87,6 +90,8 @@ def test_the_memories_are_those_of_the_command_line(open_page: OpenPage, case: s
     fed = page.locator(".race").evaluate("race => race.race.data.lanes.map((lane) => lane.events)")
     for lane, side in zip(fed, printed, strict=True):
         assert lane == side["events"][: len(lane)]
+    settings = from_query(dict(parse_qsl(query)))[0]
+    raced = race(settings, taken(settings, load_trace(settings.trace).requests))
     for step in (*steps, steps[1]):  # and back again
         page.locator(".scrub").fill(str(step))
         shown = state(page)
@@ -96,6 +101,18 @@ def test_the_memories_are_those_of_the_command_line(open_page: OpenPage, case: s
             assert lane["row"] == row
             served = sum(len(row["finished"]) for row in side["per_step"] if row["step"] <= step)
             assert lane["served"] == served
+        # The percents on the board are those of the table.
+        told = rows(raced, "en")[step] if case != "sharegpt" else {}
+        for place, side in enumerate(raced.lanes):
+            written = page.locator(".lane").nth(place).locator(".figures .value").all_inner_texts()
+            if told:
+                said = str(told[text.LANES[side.name].en]).partition("Used ")[2]
+                assert re.findall(r"\d+%", said) == written
+            assert sum(int(percent.removesuffix("%")) for percent in written) == 100
+    if case == "sharegpt":  # every row of a long block table can be reached
+        reached = page.locator(".body tr td:first-child").all_inner_texts()
+        assert reached == [str(n) for n in range(2048 // 16)]
+        assert page.locator(".rows").evaluate("rows => rows.scrollHeight > rows.clientHeight && rows.tabIndex === 0")
 
 
 def test_it_plays_without_a_server(open_page: OpenPage) -> None:
@@ -288,6 +305,6 @@ def test_a_long_simulation_is_cancelled(open_page: OpenPage) -> None:
     page.locator(".st-key-blocks_run button").click()
     expect(page.get_by_test_id("stProgress")).to_contain_text("%")
     page.locator(".st-key-blocks_cancel button").click()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=20_000)
     settled(page)
-    assert page.get_by_test_id("stProgress").count() == 0
     assert page.get_by_role("figure").count() == 0

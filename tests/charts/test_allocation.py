@@ -1,8 +1,11 @@
 """The charts of a whole trace show the study, all of it, in both languages."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from kvviz.allocation.workload import TEACHING, load_trace
+from kvviz.allocation.contiguous import Place
+from kvviz.allocation.workload import TEACHING, Request, load_trace
 from kvviz.charts import allocation as charts
 from kvviz.sweeps import PAPER, PAPER_SETTING, Study, study
 from kvviz.text import LANGUAGES, Lang
@@ -11,14 +14,14 @@ from kvviz.text import blocks as text
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
 
 
-def found(requests: object, pool: int, block: int, longest: int) -> Study:
-    *_, last = study(requests, pool_tokens=pool, block_tokens=block, max_tokens=longest, reserve="max")  # type: ignore[arg-type]
+def found(requests: Sequence[Request], pool: int, block: int, longest: int, place: Place) -> Study:
+    *_, last = study(requests, pool_tokens=pool, block_tokens=block, max_tokens=longest, reserve="max", place=place)
     assert isinstance(last, Study)
     return last
 
 
 PAPERS = found(load_trace("sharegpt").requests[:400], *PAPER_SETTING[1:])
-SMALL = found(TEACHING.requests, 64, 4, 20)
+SMALL = found(TEACHING.requests, 64, 4, 20, "firstfit")
 EACH = pytest.mark.parametrize("of", [PAPERS, SMALL], ids=["sharegpt", "teaching"])
 
 
@@ -81,3 +84,15 @@ def test_what_was_not_measured_is_no_number() -> None:
     assert rows[0][text.USED_COLUMN("en")] == "–"
     figure = charts.blocks_figure(SMALL, "en")
     assert next(trace for trace in figure.data if trace.meta == "used").y[0] is None
+
+
+@EACH
+@BOTH
+def test_every_line_that_can_be_drawn_is_on_the_chart(of: Study, lang: Lang) -> None:
+    for figure in (charts.pools_figure(of, lang), charts.blocks_figure(of, lang)):
+        axes = [axis for name, axis in figure.layout.to_plotly_json().items() if name.startswith("yaxis")]
+        assert all(axis.get("type") != "log" for axis in axes)  # 0 requests is a point too, one tick is no scale
+    for system in of.systems:
+        assert len(system.running) <= 41  # spans, not the noise of single requests
+    named = [row[text.SYSTEM(lang)] for row in charts.shares_rows(of, lang, paper=False)]
+    assert [text.PLACED[of.place](lang) in name for name in named] == [True, True, True, False]

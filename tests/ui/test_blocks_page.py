@@ -11,8 +11,10 @@ from streamlit.testing.v1 import AppTest
 from kvviz import race
 from kvviz.allocation.workload import TEACHING
 from kvviz.race import PRESETS, Settings
+from kvviz.sweeps import Underway, study
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import blocks as text
+from kvviz.ui.show import plain
 
 MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "blocks.py")
@@ -162,16 +164,70 @@ CSV = "prompt_tokens,output_tokens\n7,6\n10,3\n6,4\n"
 def test_an_own_file(lang: Lang) -> None:
     app = open_page("settings", lang=lang)
     app.selectbox("blocks_trace").set_value("own").run()
-    assert [i.value for i in app.info] == [text.NO_FILE(lang)]
+    assert [i.value for i in app.info] == [text.NO_FILE(lang, megabytes="5")]
     uploader = app.get("file_uploader")[0]
     uploader.set_value(("mine.csv", CSV.encode(), "text/csv")).run()
     assert not app.error
     assert not app.info
+    assert any("mine.csv" in caption.value for caption in app.caption)  # what is played, whatever is refused later
     assert sum(event[0] == "r" for group in fed(app)["lanes"][0]["events"] for event in group[1:]) == 3
     for bad in ("prompt_tokens\n5\n", "prompt_tokens,output_tokens\n-3,5\n", "prompt_tokens,output_tokens\n", "\x00"):
         app.get("file_uploader")[0].set_value(("bad.csv", bad.encode(), "text/csv")).run()
         assert len(app.error) == 1
         assert "\n" not in app.error[0].value.strip()
+
+
+def test_a_file_that_asks_for_nothing() -> None:
+    app = open_page("settings")
+    app.selectbox("blocks_trace").set_value("own").run()
+    app.get("file_uploader")[0].set_value(("zero.csv", b"prompt_tokens,output_tokens\n3,0\n", "text/csv")).run()
+    assert text.NOTHING_ASKED("en") in headline(app)
+    assert any(plain(text.NOTHING("en", count="1")) in caption.value for caption in app.caption)
+    assert not any("never be admitted" in caption.value for caption in app.caption)
+
+
+def test_what_the_hybrid_view_does_not_use_is_not_asked_for() -> None:
+    app = open_page("settings", view="hybrid")
+    assert "blocks_longest" not in [box.key for box in app.text_input]
+    app.selectbox("blocks_trace").set_value("generated").run()
+    assert "blocks_longest" in [box.key for box in app.text_input]
+    app = open_page("settings")
+    app.text_input("blocks_longest").set_value("none")
+    app.selectbox("blocks_view").set_value("hybrid").run()
+    assert not app.error  # nobody could mend it there
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_one_pool_has_one_size_on_every_page(lang: Lang) -> None:
+    asked = {"gpu": "l4", "model": "Qwen/Qwen3-0.6B", "weight_dtype": "bf16", "kv_dtype": "bf16", "lang": lang}
+    app = open_page("settings", **asked)
+    app.button("blocks_take").click().run()
+    slots = int(app.text_input("blocks_pool").value.replace(",", ""))
+    assert any(f"{slots:,}" in caption.value and "null block" in caption.value for caption in app.caption)
+    app.switch_page(PAGE.replace("blocks", "prefixes")).run()
+    assert any(f"{slots:,}" in caption.value for caption in app.caption)
+    app.switch_page(PAGE).run()
+    assert text.AT_ONCE(lang, requests="6") in headline(app)
+    assert any(text.AT_ONCE_TRY(lang) in m.value for m in app.markdown)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_research_goes_on_after_whatever_stopped_the_page(lang: Lang) -> None:
+    app = open_page("research", lang=lang)
+    asked = {"pool_tokens": 64, "block_tokens": 4, "max_tokens": 20, "reserve": "max", "place": "firstfit"}
+    begun = study(TEACHING.requests, **asked)  # type: ignore[arg-type]
+    under_way = Underway((TEACHING.name, 6, *asked.values()), begun)
+    assert all(under_way.go_on() for _ in range(5))
+    app.session_state["blocks_under_way"] = under_way
+    app.run()
+    assert len(app.get("plotly_chart")) == 4
+    assert "blocks_under_way" not in app.session_state
+    assert "blocks_cancel" not in [button.key for button in app.button]
+    assert any(text.NOT_MEASURED(lang, sizes="1, 2") in c.value for c in app.caption)
+    # That of another race is given up.
+    app.session_state["blocks_under_way"] = Underway("another", study(TEACHING.requests, **asked))  # type: ignore[arg-type]
+    app.run()
+    assert "blocks_under_way" not in app.session_state
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

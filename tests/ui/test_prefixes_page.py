@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kvviz.core.units import format_count
+from kvviz.core.units import format_bytes, format_count
 from kvviz.hit_ratios import ratios
 from kvviz.links import pack_prompts, unpack_prompts
 from kvviz.prompts import MAX_PROMPT_CHARACTERS, cached
-from kvviz.text import LANGUAGES, Lang
+from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import catalogue as link_text
 from kvviz.text import prefixes as text
 from kvviz.ui.show import plain
@@ -176,6 +176,54 @@ def test_empty_prompts_and_too_long_ones() -> None:
     app = open_page(prompts=pack_prompts([long, "b", "c"] * 2))
     assert text.TOO_LONG("en", number=1, limit=format_count(MAX_PROMPT_CHARACTERS)) in said(app).replace("\\", "")
     assert not app.exception
+
+
+def test_what_was_typed_is_kept_and_said_to_be_too_long() -> None:
+    app = open_page()
+    long = "word " * 1000
+    app.text_area(key="prefix_prompt_1").set_value(long).run()
+    assert app.text_area(key="prefix_prompt_1").proto.max_chars == 0  # the browser would throw it away unsaid
+    assert app.text_area(key="prefix_prompt_1").value == long
+    (told,) = app.error
+    assert told.value == plain(text.TOO_LONG("en", number=2, limit=format_count(MAX_PROMPT_CHARACTERS)))
+    assert unpack_prompts(link(app)["prompts"])[1] == long[:MAX_PROMPT_CHARACTERS]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("prompts", "block", "why"),
+    [
+        ("a b c d e f g h", 8, text.SHARED_BUT_LAST),
+        ("a", 1, text.SHARED_BUT_LAST),
+        ("a b c d e f g", 8, text.SHARED_TOO_LITTLE),
+        ("a b c d e f g h i", 8, text.SHARED),
+        ("a b c d e f g h", 4, text.SHARED),
+    ],
+)
+def test_why_nothing_is_found(prompts: str, block: int, why: Text, lang: Lang) -> None:
+    app = open_page(lang=lang, prompts=pack_prompts([prompts] * 6), prefix_block=str(block))
+    common, hits = len(prompts.split()), (len(prompts.split()) - 1) // block * block
+    rest = {text.SHARED: text.SHARED_REST if common % block else text.SHARED_REST_LAST}.get(why)
+    told = rest(lang, rest=common - hits) if rest else ""
+    assert why(lang, number=2, like=1, common=common, until="", tokens=hits, rest=told) in said(app)
+    again = text.STATE_MEANINGS["again"](lang)
+    assert (again in said(app)) == (common % block == 0)  # the sign on the chip is explained where it is
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("shared", "held"), [(3072, 3056), (3000, 2992), (16, 16), (15, 0), (0, 0)])
+def test_what_is_held_once_is_whole_blocks(shared: int, held: int, lang: Lang) -> None:
+    asked = {"gpu": "l4", "model": "Qwen/Qwen3-0.6B", "kv_dtype": "bf16", "input": "3072", "prefix_shared": str(shared)}
+    app = open_page(lang=lang, **asked)
+    token = 28 * 2 * 8 * 128 * 2
+    if held:
+        assert f"{format_count(held)} " in said(app)
+        assert format_bytes(held * token) in said(app)
+        assert (text.SAVES_REST(lang, left=shared - held, shared=format_count(shared)) in said(app)) == (held < shared)
+    else:
+        nothing = text.SAVES_NO_BLOCK if shared else text.SAVES_NONE
+        assert nothing(lang, before="7", shared=shared).partition("**")[0] in said(app)
+        assert nothing(lang, before="7", shared=shared).rpartition("**")[2] in said(app)
 
 
 @pytest.mark.parametrize(
