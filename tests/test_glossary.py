@@ -20,7 +20,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "Upload a file of requests under Settings": "Request",
         "Where the memory goes, while requests wait": "Request",
         "Memory used while requests wait": "Request",
-        "Both have {pool} slots, one for each token. Contiguous memory sets aside what each": "Request",
         "The engine counts windows with {in_flight}": "Request",
         "The engine counts chunks with {in_flight}": "Request",
         "“GPU KV cache size” is one cache group's share": "Block",
@@ -34,7 +33,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "{model} needs {needed} of memory and {free} is free": "Token",
         "Max model length (tokens)": "Token",
         "What the engine adds (blocks, windows in flight)": "Sliding window",
-        "With blocks freed behind the windows": "Block",
         "Tensor parallel over {tp} GPUs is more than": "Tensor parallelism",
     },
     "the word means something else here": {

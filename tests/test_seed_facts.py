@@ -257,8 +257,8 @@ FACTS: dict[str, tuple[Look, ...]] = {
         ),
         on(
             "blocks",
-            "Paged memory has served 6 of 6 requests by step 7; contiguous memory, just as large, 3",
-            "ステップ 7 までに、ページ方式は 6 件中 6 件、同じ大きさの連続領域は 3 件を処理しました",
+            "By step 7, paged memory has served 6 of 6 requests; contiguous memory 3",
+            "ステップ 7 までに 6 件中、ページ方式は 6 件、連続領域は 3 件を処理",
         ),
     ),
     "S14": (
@@ -297,7 +297,11 @@ FACTS: dict[str, tuple[Look, ...]] = {
             ("1,000 tokens with Transformers took 11.9 s with the cache and 56.2 s without, 4.7×", "quoted"),
             ("1,000 トークンの生成がキャッシュありで 11.9 秒、なしで 56.2 秒、4.7 倍", "引用値"),
         ),
-        on("live", "With a cache | 28.5 s | 11.9 s", "キャッシュあり | 28.5 秒 | 11.9 秒"),
+        on(
+            "live",
+            "With a cache | 28.5 s, 95 ms/token | 11.9 s, 12 ms/token",
+            "キャッシュあり | 28.5 秒（95 ミリ秒/トークン） | 11.9 秒（12 ミリ秒/トークン）",
+        ),
         on("live", "Faster | 5.4× | 4.7×", "速度比 | 5.4 倍 | 4.7 倍"),
     ),
     "S17": (

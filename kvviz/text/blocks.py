@@ -137,7 +137,8 @@ CLIMAX = {
     "hybrid": Text(
         "By step {step}, {right} of {requests} {requests:request is|requests are} served with blocks freed behind the"
         " windows; without,\u00a0{left}.",
-        "ステップ {step} までに {requests} 件中、ウィンドウ外を解放すると {right} 件、しないと {left} 件を処理。",
+        "ステップ {step} までに {requests} 件中、ウィンドウ外のブロックを解放すると {right} 件、"
+        "しないと {left} 件を処理。",
     ),
 }
 AT_ONCE = Text(
@@ -179,8 +180,8 @@ HOW_RESERVED = {
         "Both have {pool} {pool:slot|slots}, one for each token. Contiguous memory sets aside what each request will"
         " use, as if"
         " that were known.",
-        "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、使用量が事前に分かるものとして"
-        "その分を確保します。",
+        "どちらも {pool} スロット（1 スロット = 1 トークン）です。連続領域は、"
+        "各リクエストの使用量が事前に分かるものとしてその分を確保します。",
     ),
 }
 HOW_PAGED = Text(
@@ -291,7 +292,7 @@ PLAYER = {
     "rows": Text("Block table of request {request}", "リクエスト {request} のブロックテーブル"),
     "more": Text(
         "Blocks {first}–{last} of {count} while it plays; all when it rests.",
-        "再生中は {count} 個のうち {first}～{last} を表示します（停止中はすべて）。",
+        "再生中は {count} ブロックのうち {first}～{last} を表示します（停止中はすべて）。",
     ),
     "notrunning": Text(
         "Request {request} is not running in this step.",
@@ -396,7 +397,7 @@ BLOCKS_CAPTION = Text(
 )
 NOT_MEASURED = Text(
     "No share for {sizes}: no request had to wait, and it is measured while some do.",
-    "{sizes} では待ちがなかったため、使用率がありません（待ちがある間に測ります）。",
+    "{sizes} では待ったリクエストがなく、使用率がありません（待ちがある間に測ります）。",
 )
 POOLS_TITLE = Text("Requests in memory against pool size", "プールの大きさとメモリ内のリクエスト数")
 POOL_AXIS = Text("Slots of the pool", "プールのスロット数")
