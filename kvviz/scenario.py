@@ -82,6 +82,8 @@ ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "unified": ("llama.cpp",),
 }
 """Settings that not every engine has, and those that have them."""
+_DP_INSIDE_TP: Final = frozenset({"sglang", "tensorrt-llm"})
+"""With ``attention_dp``; vLLM's groups are engines of their own."""
 WEIGHT_DTYPES: Final = (
     *("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4"),
     *("q8_0", "q6_k", "q5_k_m", "q4_k_m"),
@@ -574,7 +576,7 @@ def _check_split(scenario: Scenario) -> None:
     """Every GPU belongs to one rank of one engine."""
     gpus, taken = scenario.gpus, 1
     split = {"pp": scenario.pp, "tp": scenario.tp}
-    if scenario.attention_dp == "off":  # else dp is inside tp
+    if scenario.attention_dp == "off" or scenario.engine not in _DP_INSIDE_TP:
         split["dp"] = scenario.dp
     for field, size in split.items():
         if size is None:
