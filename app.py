@@ -1,6 +1,9 @@
 """The entry: ``streamlit run app.py`` (or ``uvicorn app:app``). The pages themselves start in kvviz/ui/main.py."""
 
+import base64
+import hashlib
 import os
+import re
 from pathlib import Path
 
 import streamlit as st
@@ -16,12 +19,38 @@ import kvviz
 # Read once, when the Hub client is first imported.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
+
+def own_scripts() -> str:
+    """The scripts inside Streamlit's page, by their hashes: those run, and no other script in a page does."""
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    inside = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inside]
+    return " ".join(f"'sha256-{found}'" for found in hashes)
+
+
+CONTENT_POLICY = {
+    "default-src": "'self'",
+    # blob: is how Streamlit loads the scripts of kvviz's own components, which come over its connection.
+    "script-src": f"'self' blob: {own_scripts()}",
+    # Streamlit and Plotly write their styles as they draw.
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "worker-src": "'self' blob:",
+    "connect-src": "'self'",
+    "frame-src": "'none'",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    # Charts are embedded in other people's pages; for the same reason there is no X-Frame-Options.
+    "frame-ancestors": "*",
+}
 SECURITY_HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in CONTENT_POLICY.items()),
     "X-Content-Type-Options": "nosniff",
     # A link carries the whole scenario, perhaps a private config: other sites must not see it as their referrer.
     "Referrer-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    # No X-Frame-Options on purpose: charts are embedded in other people's pages.
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 
 

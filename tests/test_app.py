@@ -1,6 +1,7 @@
 """The launcher: both ways to start it, what it adds to every response, and that a start asks nobody anything."""
 
 import os
+import re
 import runpy
 from pathlib import Path
 
@@ -28,7 +29,10 @@ def test_both_starts_answer_with_the_headers(tmp_path: Path, start: str, monkeyp
             assert "camera=()" in response.headers["Permissions-Policy"], path
             # Either would stop other sites from embedding a chart.
             assert "X-Frame-Options" not in response.headers, path
-            assert "Content-Security-Policy" not in response.headers, path
+            policy = response.headers["Content-Security-Policy"]
+            assert "frame-ancestors *" in policy, path
+            assert "default-src 'self'" in policy, path
+            assert not re.search(r"script-src[^;]*unsafe", policy), path
         log = server.log.read_text()
     assert "is not a valid config option" not in log
     # Neither this machine's address asked of an outside service, nor the reader's e-mail address.
