@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import kvviz
-from kvviz import explain
+from kvviz import build, explain
 from kvviz.budgets import Budget
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.cache import letter
@@ -76,6 +76,7 @@ def sizing_json(sizing: Sizing, lang: Lang = "en") -> dict[str, object]:
         "fits": sizing.fits,
         "notes": [{"code": note.code, "text": note.message(lang)} for note in all_notes(sizing)],
         "max_sequences_typical": sizing.max_sequences_typical,
+        "commit": build.commit(),
     }
 
 
@@ -182,7 +183,7 @@ def _settings(sizing: Sizing, lang: Lang) -> Iterator[tuple[str, object]]:
         value = getattr(sizing.scenario, name)
         yield _label(name, lang), labels.AUTO(lang) if value is None else value
     yield text.MODEL_REVISION(lang), sizing.scenario.revision
-    yield text.VERSION(lang), kvviz.__version__
+    yield text.VERSION(lang), build.version()
 
 
 def not_modelled(scenario: Scenario) -> tuple[Text, ...]:
@@ -224,7 +225,7 @@ def _cell(value: object) -> str | int | float:
 def markdown_summary(sizing: Sizing, link: str, lang: Lang) -> str:
     """The answer on one page, with what it rests on: for a design document or an issue."""
     scenario = sizing.scenario
-    made_by = text.MADE_BY(lang, version=kvviz.__version__, revision=_code(scenario.revision))
+    made_by = text.MADE_BY(lang, version=build.version(), revision=_code(scenario.revision))
     opened = text.OPEN(lang, link=quote(link, safe="/:?#@!$&+,;=%-._~[]")) if _web_address(link) else ""
     out = [
         f"## {text.TITLE(lang, model=_code(scenario.model))}",

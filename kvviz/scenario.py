@@ -18,7 +18,7 @@ from kvviz.text import scenario as text
 LINK_VERSION: Final = 1
 """The ``v`` of a link. It goes up when a field changes its meaning."""
 APP_FIELDS: Final = frozenset(
-    {"v", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
+    {"v", "by", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
     | {"view", "trace", "reserve", "place", "first", "pool", "block", "longest", "seed", "prompt", "answer", "windows"}
     | {"step"}
     | {"prompts", "prefix_try", "prefix_block", "prefix_trace", "prefix_capacity", "prefix_shared"}

@@ -15,7 +15,7 @@ import segno
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-import kvviz
+from kvviz import build
 from kvviz.charts.growth import growth_rows
 from kvviz.charts.layers import layer_rows
 from kvviz.charts.ledger import ledger_rows, ledger_segments
@@ -134,7 +134,7 @@ def test_csv_has_the_sizings_numbers_to_the_byte(scenario: Scenario, lang: Lang)
         assert shown == [{heading: str(value) for heading, value in row.items()} for row in given]
     settings = {row[part]: row[text.VALUE(lang)] for row in of(text.SETTINGS(lang))}
     assert settings[text.ANSWER(lang)] == one_line(sizing, lang)
-    assert settings[text.VERSION(lang)] == kvviz.__version__
+    assert settings[text.VERSION(lang)] == build.version()
     assert settings[text.MODEL_REVISION(lang)] == sizing.scenario.revision
     assert scenario.model in settings.values()
 
@@ -221,7 +221,7 @@ def test_markdown_opens_with_the_answer_and_has_the_sizings_numbers(scenario: Sc
         assert {budget.device_bytes, budget.outside_bytes, budget.available_bytes, budget.pool_bytes} <= found
         assert {budget.usable_bytes + sizing.short_bytes, abs(sizing.lacking_bytes or 0)} <= found
         assert all(parts.BASIS[term.basis](lang) in markdown for term in terms)
-    for said in (kvviz.__version__, sizing.scenario.revision, *(line(lang) for line in not_modelled(scenario))):
+    for said in (build.version(), sizing.scenario.revision, *(line(lang) for line in not_modelled(scenario))):
         assert said in markdown
     visible = "".join(t.content for t in parsed if t.type in ("text", "code_inline", "text_special"))
     for note in sizing.notes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from kvviz import __version__, explain, export
+from kvviz import build, explain, export
 from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
@@ -460,7 +460,7 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
         gpus=format_count(scenario.gpus),
         gpu=gpu_name(scenario, lang),
         tokens=format_count(sizing.tokens),
-        version=__version__,
+        version=build.version(),
         link=link,
     )
 

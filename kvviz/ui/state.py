@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from kvviz import catalogue
+from kvviz import build, catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError, UnknownArchitectureError
 from kvviz.core.units import format_count
@@ -374,7 +374,7 @@ def publish_set(scenarios: Sequence[Scenario], **more: str) -> str:
     Raises ScenarioError where they do not fit into a link.
     """
     st.session_state["set"] = tuple(scenarios)
-    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, "lang": lang()})
+    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, **_about()})
     st.session_state["published_query"] = packed
     return f"{base()}?{packed}"
 
@@ -405,12 +405,17 @@ def query_asked() -> str:
         return query(st.session_state["valid"])
     model, revision = _named(typed) or (typed, "")
     asked = {"model": model, "revision": revision, "config": ""}
-    return urlencode({**to_query(st.session_state["valid"]), **asked, "lang": lang()})
+    return urlencode({**to_query(st.session_state["valid"]), **asked, **_about()})
 
 
 def query(scenario: Scenario, **more: str) -> str:
     """The full link's query string: every field, the language and the version of the format."""
-    return urlencode({**to_query(scenario), **more, "lang": lang()})
+    return urlencode({**to_query(scenario), **more, **_about()})
+
+
+def _about() -> dict[str, str]:
+    """What a link says of itself: the language, and which kvviz answered, for whoever finds another answer later."""
+    return {"lang": lang(), "by": build.version()}
 
 
 def link(scenario: Scenario) -> str:
