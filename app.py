@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -14,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-import kvviz
+from kvviz import build
 
 # Read once, when the Hub client is first imported.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -71,13 +72,41 @@ class SecurityHeaders:
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
+class OwnOriginOnly:
+    """Keeps other sites' scripts out: their websockets are refused, and their requests get no leave to be read.
+
+    Streamlit would do the same in the end, and before that ask an outside service for this machine's own address.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on if it is from a page of this server, or of one that the configuration allows."""
+        headers = MutableHeaders(scope=scope) if scope["type"] in ("http", "websocket") else MutableHeaders()
+        origin = headers.get("origin", "")
+        if not origin or urlsplit(origin).netloc == headers.get("host") or is_allowed(origin):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            del headers["origin"]
+            await self.app(scope, receive, send)
+
+
+def is_allowed(origin: str) -> bool:
+    """Whether the operator of the server named it."""
+    named = st.get_option("server.corsAllowedOrigins") or []
+    return not st.get_option("server.enableCORS") or origin in named
+
+
 async def healthz(_: Request) -> JSONResponse:
     """Whether the server answers, and which version it is."""
-    return JSONResponse({"status": "ok", "kvviz": kvviz.__version__})
+    return JSONResponse({"status": "ok", "kvviz": build.version()})
 
 
 app = st.App(
     Path(__file__).parent / "kvviz" / "ui" / "main.py",
     routes=[Route("/healthz", healthz)],
-    middleware=[Middleware(SecurityHeaders)],
+    middleware=[Middleware(SecurityHeaders), Middleware(OwnOriginOnly)],
 )
