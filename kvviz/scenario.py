@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isnan
@@ -299,7 +299,16 @@ class Scenario:
         new: dict[str, Any] = dict(changes)
         if new.get("model", self.model) != self.model:
             new = {"revision": "", "config": "", **new}
-        return replace(self, **new)
+        # As dataclasses.replace, which would check all that was checked when this one was made: a page asks hundreds.
+        made = object.__new__(Scenario)
+        for name in FIELDS:
+            object.__setattr__(made, name, new.pop(name) if name in new else getattr(self, name))
+        if new:
+            raise TypeError(f"no such setting: {', '.join(new)}")
+        for name in changes:
+            _check(name, getattr(made, name))
+        _check_together(made)
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,9 +33,7 @@ from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import every_device
 from kvviz.links import SET_SCENARIOS
-from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, shown, to_query
-from kvviz.sizing import Sizing, size
 from kvviz.text import Lang
 from kvviz.text import compare as text
 from kvviz.ui import models, show, state
@@ -76,12 +74,6 @@ def _listed(name: str, known: Sequence[str] | set[str], unknown: list[str]) -> l
     asked = list(dict.fromkeys(filter(None, st.query_params.get(name, "").split(","))))
     unknown += [shown(one) for one in asked if one not in known]
     return [one for one in asked if one in known]
-
-
-def ask(scenario: Scenario) -> Sizing:
-    """The answer to a scenario, whichever model this session can read it is about. Raises KvvizError."""
-    resolved = resolve(scenario, given=models.given(scenario))
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
 
 
 def scenarios(default: Sequence[Scenario]) -> tuple[Scenario, ...]:

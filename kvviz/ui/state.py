@@ -179,7 +179,8 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
                 scenario = _stand_in(scenario, shown)
             continue
         try:
-            scenario = scenario.with_changes(**{name: _meant(name, shown)})
+            if (asked := _meant(name, shown)) != getattr(scenario, name):
+                scenario = scenario.with_changes(**{name: asked})
         except ScenarioError as error:
             errors[name] = error.message if name != "gpu" else _no_such_gpu(str(shown))
     if scenario.from_users:  # the box shows what it comes to
