@@ -12,6 +12,7 @@ ENV PYTHONUNBUFFERED=1 \
     PYTHONPATH=/app \
     PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    HF_HOME=/models \
     HF_HUB_DISABLE_TELEMETRY=1
 
 WORKDIR /app
@@ -26,7 +27,8 @@ COPY assets assets
 COPY pages pages
 COPY kvviz kvviz
 RUN python -m compileall -q app.py pages kvviz \
-    && useradd --uid 1000 --create-home kvviz
+    && useradd --uid 1000 --create-home kvviz \
+    && install --directory --owner=kvviz /models
 
 # Last: it differs with every build.
 ENV KVVIZ_COMMIT=${COMMIT}

@@ -157,7 +157,7 @@ def _whole(written: str) -> float:
 
 
 PLAINLY: Final[tuple[tuple[str, str, str, Callable[[str], float]], ...]] = (
-    ("tokens_line", "KVcachesize", r"GPU KV cache size: (\d{1,3}(?:,\d{3})*) tokens", _whole),
+    ("tokens_line", "cachesize:", r"GPU KV cache size: (\d{1,3}(?:,\d{3})*) tokens", _whole),
     (
         "max_concurrency",
         "Maximumconcurrency",
