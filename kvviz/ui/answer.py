@@ -8,6 +8,7 @@ import streamlit as st
 
 from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.identity import ByIdentity
 from kvviz.export import all_notes
 from kvviz.levers import Lever, levers
 from kvviz.resolve import Given, Resolved, resolve
@@ -39,7 +40,12 @@ class Answer:
         """What could be changed, each with its answer: dozens of them, so only the page that shows them asks."""
         if self.sizing is None:
             return ()
-        return levers(self.sizing, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
+        return _levers(ByIdentity(self.sizing))
+
+
+@lru_cache(maxsize=128)
+def _levers(of: ByIdentity[Sizing]) -> tuple[Lever, ...]:
+    return levers(of.value, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
 
 
 def ask(scenario: Scenario) -> Sizing:

@@ -172,7 +172,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
                     line[heading] = f"[{_unbroken(cell_label(cell, lang))}]({sizing_link(cell.scenario)})"
             table.append(line)
-        st.table(table, border="horizontal")
+        show.grid(table)
     told = [text.LEGEND(lang)]
     found = reasons(rows, lang)
     for label, why, about in found[:_MOST_REASONS]:
@@ -267,7 +267,7 @@ def open_on_sizing(scenario: Scenario) -> None:
 def table(compared: Sequence[Compared], lang: Lang) -> None:
     """Everything about them, what differs first."""
     rows, first_same = comparison_rows(compared, lang)
-    st.table([{_unbroken(name): _cell(value) for name, value in row.items()} for row in rows], border="horizontal")
+    show.grid([{_unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
     told = [text.SAME_BELOW(lang, first=first_same)] if first_same else []
     st.caption("  \n".join([*told, text.PER_GPU(lang)]))
     for one in compared:
@@ -309,7 +309,7 @@ def why(compared: Sequence[Compared], lang: Lang) -> None:
         named = names((one, other), lang)
         first, second = (text.LINE(lang, number=n.number, name=named[n.number]) for n in (one, other))
         rows = factor_rows(found, first, second, lang)
-        st.table([{show.plain(name): value for name, value in row.items()} for row in rows], border="horizontal")
+        show.grid([{show.plain(name): value for name, value in row.items()} for row in rows])
     if same := same_factors(found, lang):
         st.caption(text.SAME_FACTORS(lang, names=same))
 

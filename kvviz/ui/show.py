@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import pyarrow
 import streamlit as st
 
 from kvviz import build, explain, export
@@ -297,7 +298,14 @@ def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: La
     folded = st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact", on_change="rerun")
     if folded.open:
         with folded:
-            st.table([{name: _cell(value) for name, value in row.items()} for row in rows()], border="horizontal")
+            grid([{name: _cell(value) for name, value in row.items()} for row in rows()])
+
+
+def grid(rows: Sequence[Mapping[str, str]]) -> None:
+    """Rows of text. Given as an Arrow table, which is what is sent: Streamlit makes two data frames of a list first."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    st.table(pyarrow.table(columns), border="horizontal", hide_index=True)
 
 
 def _cell(value: object) -> str:

@@ -5,6 +5,7 @@ the messages beside the controls can be drawn in any order.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -39,6 +40,7 @@ HIDDEN_FIELDS = frozenset({"revision", "config"})
 MEASURED_FIELDS = ("weights_gib", "activations_gib", "graphs_gib", "non_torch_gib")
 """Figures somebody typed for one model: they do not outlive a change of model."""
 MOST_UNDO = 20
+_SHORT = 100
 _TYPED_CHARACTERS = 500
 """Of a model's name, as far as a link says it."""
 CHOSEN_FIELDS = frozenset({"model", "gpu", "tp"}) | CHOICES.keys()
@@ -411,7 +413,14 @@ def query_asked() -> str:
 
 def query(scenario: Scenario, **more: str) -> str:
     """The full link's query string: every field, the language and the version of the format."""
-    return urlencode({**to_query(scenario), **more, **_about()})
+    told = {**to_query(scenario), **more, **_about()}
+    return "&".join(_pair(item) if len(item[1]) < _SHORT else urlencode([item]) for item in told.items())
+
+
+@lru_cache(maxsize=4096)
+def _pair(item: tuple[str, str]) -> str:
+    """One parameter: a comparison has dozens of links, in which nearly all are the same."""
+    return urlencode([item])
 
 
 def _about() -> dict[str, str]:
