@@ -28,6 +28,8 @@ MODELS = (
     "moonshotai/Kimi-Linear-48B-A3B-Instruct",
     "deepseek-ai/DeepSeek-V3",
 )
+MOST: Final = 1_000_000
+"""Characters: far more than a start prints. Reading takes time in proportion, 5 MB about a second."""
 NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 NOISE = (
     *(
@@ -103,6 +105,7 @@ def one(chance: random.Random, watch: Watch) -> str:
         text = spoilt(chance, text)
     if chance.random() < 0.03:
         text *= 50
+    text = text[:MOST]
     given = {}
     if chance.random() < 0.3:
         given = chance.choice(
