@@ -1,7 +1,11 @@
 """The entry: ``streamlit run app.py`` (or ``uvicorn app:app``). The pages themselves start in kvviz/ui/main.py."""
 
+import base64
+import hashlib
 import os
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -11,17 +15,43 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-import kvviz
+from kvviz import build
 
 # Read once, when the Hub client is first imported.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
+
+def own_scripts() -> str:
+    """The scripts inside Streamlit's page, by their hashes: those run, and no other script in a page does."""
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    inside = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inside]
+    return " ".join(f"'sha256-{found}'" for found in hashes)
+
+
+CONTENT_POLICY = {
+    "default-src": "'self'",
+    # blob: is how Streamlit loads the scripts of kvviz's own components, which come over its connection.
+    "script-src": f"'self' blob: {own_scripts()}",
+    # Streamlit and Plotly write their styles as they draw.
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "worker-src": "'self' blob:",
+    "connect-src": "'self'",
+    "frame-src": "'none'",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    # Charts are embedded in other people's pages; for the same reason there is no X-Frame-Options.
+    "frame-ancestors": "*",
+}
 SECURITY_HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in CONTENT_POLICY.items()),
     "X-Content-Type-Options": "nosniff",
     # A link carries the whole scenario, perhaps a private config: other sites must not see it as their referrer.
     "Referrer-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    # No X-Frame-Options on purpose: charts are embedded in other people's pages.
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 
 
@@ -42,13 +72,41 @@ class SecurityHeaders:
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
+class OwnOriginOnly:
+    """Keeps other sites' scripts out: their websockets are refused, and their requests get no leave to be read.
+
+    Streamlit would do the same in the end, and before that ask an outside service for this machine's own address.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on if it is from a page of this server, or of one that the configuration allows."""
+        headers = MutableHeaders(scope=scope) if scope["type"] in ("http", "websocket") else MutableHeaders()
+        origin = headers.get("origin", "")
+        if not origin or urlsplit(origin).netloc == headers.get("host") or is_allowed(origin):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            del headers["origin"]
+            await self.app(scope, receive, send)
+
+
+def is_allowed(origin: str) -> bool:
+    """Whether the operator of the server named it."""
+    named = st.get_option("server.corsAllowedOrigins") or []
+    return not st.get_option("server.enableCORS") or origin in named
+
+
 async def healthz(_: Request) -> JSONResponse:
     """Whether the server answers, and which version it is."""
-    return JSONResponse({"status": "ok", "kvviz": kvviz.__version__})
+    return JSONResponse({"status": "ok", "kvviz": build.version()})
 
 
 app = st.App(
     Path(__file__).parent / "kvviz" / "ui" / "main.py",
     routes=[Route("/healthz", healthz)],
-    middleware=[Middleware(SecurityHeaders)],
+    middleware=[Middleware(SecurityHeaders), Middleware(OwnOriginOnly)],
 )

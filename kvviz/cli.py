@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import kvviz
-from kvviz import catalogue, cli_live
+from kvviz import build, catalogue, cli_live
 from kvviz.budgets import Budget
 from kvviz.core.cache import letter
 from kvviz.core.dtypes import KV_DTYPES
@@ -151,7 +151,7 @@ def _discard_output() -> None:
 
 def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
     parser = _Parser(prog="kvviz", description=text.DESCRIPTION(lang), allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"kvviz {kvviz.__version__}")
+    parser.add_argument("--version", action="version", version=f"kvviz {build.version()}")
     choices = {"kv_dtype": ("auto", *KV_DTYPES), "weight_dtype": WEIGHT_DTYPES}
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     summaries = {

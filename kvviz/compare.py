@@ -1,5 +1,6 @@
 """Whole scenarios side by side: a matrix of models and GPUs, one scenario under every engine, and why two differ."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ from kvviz.core.cache import (
     FullAttention,
     IndexerKeys,
     LatentAttention,
+    Layer,
     LayerCache,
     RecurrentState,
     SlidingWindow,
@@ -261,21 +263,27 @@ class _Parts:
 
 def _parts(sizing: Sizing) -> _Parts:
     dtype, tokens = sizing.kv_dtype, sizing.tokens
-    layers = sizing.architecture.layers
-    by_token = [[cache for cache in layer if _values(cache)] for layer in layers]
-    storing = [layer for layer in by_token if layer]
-    caches = [cache for layer in storing for cache in layer]
+    layers = Counter(sizing.architecture.layers)
+    storing: Counter[Layer] = Counter()
+    for layer, count in layers.items():
+        if kept := tuple(cache for cache in layer if _values(cache)):
+            storing[kept] += count
+    caches = Counter[LayerCache]()
+    for layer, count in storing.items():
+        for cache in layer:
+            caches[cache] += count
     shapes = {(c.kv_heads, c.key_dim, c.value_dim) if _has_heads(c) else None for c in caches}
     one_shape = len(shapes) == 1 and all(len(layer) == 1 for layer in storing)
     heads = next((c.kv_heads for c in caches if _has_heads(c)), 0) if one_shape else 0
+    each, values = storing.total(), sum(_values(cache) * count for cache, count in caches.items())
     return _Parts(
         tokens=tokens,
-        layers=len(storing),
-        layers_any=sum(1 for layer in layers if content((layer,), dtype).bytes_at(tokens)),
+        layers=each,
+        layers_any=sum(count for layer, count in layers.items() if content((layer,), dtype).bytes_at(tokens)),
         heads=heads,
-        values_each=Fraction(sum(map(_values, caches)), len(storing) or 1),
-        token_bytes=sum((_token_bytes(cache, dtype) for cache in caches), Fraction(0)),
-        kept_bytes=sum((_kept_bytes(cache, dtype, tokens) for cache in caches), Fraction(0)),
+        values_each=Fraction(values, each or 1),
+        token_bytes=sum((_token_bytes(cache, dtype) * count for cache, count in caches.items()), Fraction(0)),
+        kept_bytes=sum((_kept_bytes(cache, dtype, tokens) * count for cache, count in caches.items()), Fraction(0)),
         content_bytes=sizing.content.bytes_at(tokens),
     )
 

@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -164,14 +164,14 @@ def meant(written: str) -> tuple[Device, ...]:
     return tuple(d for d in found if d.name.endswith(f" {number}")) or found
 
 
-@cache
+@lru_cache(maxsize=256)
 def _numbered(number: str) -> tuple[Device, ...]:
     """GPUs with this number in their name: as a word, else inside one (``100`` of H100), but no size (``48GB``)."""
     words = {d: [w for w in re.split(r"[ \-]", d.name.lower()) if not w.endswith("gb")] for d in every_device()}
     if alone := tuple(d for d in words if number in words[d]):
         return alone
     inside = re.compile(rf"[a-z]*{re.escape(number)}[a-z]*")
-    long = number.isdecimal() and int(number) >= _SHORTEST_NUMBER
+    long = number.isdecimal() and float(number) >= _SHORTEST_NUMBER  # int() refuses thousands of digits
     return tuple(d for d in words if d.kind != "mig" and any(map(inside.fullmatch, words[d]))) if long else ()
 
 

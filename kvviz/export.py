@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
 import kvviz
-from kvviz import explain
+from kvviz import build, explain
 from kvviz.budgets import Budget
 from kvviz.core.architecture import Note
 from kvviz.core.cache import letter
@@ -73,6 +73,7 @@ def sizing_json(sizing: Sizing, lang: Lang = "en") -> dict[str, object]:
         "fits": sizing.fits,
         "notes": [{"code": note.code, "text": note.message(lang)} for note in all_notes(sizing)],
         "max_sequences_typical": sizing.max_sequences_typical,
+        "commit": build.commit(),
     }
 
 
@@ -179,7 +180,7 @@ def _settings(sizing: Sizing, lang: Lang) -> Iterator[tuple[str, object]]:
         value = getattr(sizing.scenario, name)
         yield _label(name, lang), labels.AUTO(lang) if value is None else value
     yield text.MODEL_REVISION(lang), sizing.scenario.revision
-    yield text.VERSION(lang), kvviz.__version__
+    yield text.VERSION(lang), build.version()
 
 
 def not_modelled(scenario: Scenario) -> tuple[Text, ...]:

@@ -488,7 +488,9 @@ def _wait_s(headers: Mapping[str, str]) -> int | None:
             return max(int(after), 1)
         if after:
             when = parsedate_to_datetime(after)
-            return max(round((when - datetime.now(UTC)).total_seconds()), 1)
+            # By the Hub's own clock: this machine's may be wrong by years.
+            now = parsedate_to_datetime(headers["Date"]) if headers.get("Date") else datetime.now(UTC)
+            return max(round((when - now).total_seconds()), 1)
     except (ValueError, TypeError, OverflowError):  # digits without end, a date without its zone
         pass
     return None

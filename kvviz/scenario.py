@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isnan
@@ -18,7 +18,7 @@ from kvviz.text import scenario as text
 LINK_VERSION: Final = 1
 """The ``v`` of a link. It goes up when a field changes its meaning."""
 APP_FIELDS: Final = frozenset(
-    {"v", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
+    {"v", "by", "lang", "set", "models", "devices", "counts", "pair", "claim", "embed", "embed_options"}
     | {"view", "trace", "reserve", "place", "first", "pool", "block", "longest", "seed", "prompt", "answer", "windows"}
     | {"step"}
     | {"heads_tab", "heads_kv", "heads_view", "heads_step"}
@@ -84,6 +84,8 @@ ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "unified": ("llama.cpp",),
 }
 """Settings that not every engine has, and those that have them."""
+_DP_INSIDE_TP: Final = frozenset({"sglang", "tensorrt-llm"})
+"""With ``attention_dp``; vLLM's groups are engines of their own."""
 WEIGHT_DTYPES: Final = (
     *("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4"),
     *("q8_0", "q6_k", "q5_k_m", "q4_k_m"),
@@ -299,7 +301,16 @@ class Scenario:
         new: dict[str, Any] = dict(changes)
         if new.get("model", self.model) != self.model:
             new = {"revision": "", "config": "", **new}
-        return replace(self, **new)
+        # As dataclasses.replace, which would check all that was checked when this one was made: a page asks hundreds.
+        made = object.__new__(Scenario)
+        for name in FIELDS:
+            object.__setattr__(made, name, new.pop(name) if name in new else getattr(self, name))
+        if new:
+            raise TypeError(f"no such setting: {', '.join(new)}")
+        for name in changes:
+            _check(name, getattr(made, name))
+        _check_together(made)
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -576,7 +587,7 @@ def _check_split(scenario: Scenario) -> None:
     """Every GPU belongs to one rank of one engine."""
     gpus, taken = scenario.gpus, 1
     split = {"pp": scenario.pp, "tp": scenario.tp}
-    if scenario.attention_dp == "off":  # else dp is inside tp
+    if scenario.attention_dp == "off" or scenario.engine not in _DP_INSIDE_TP:
         split["dp"] = scenario.dp
     for field, size in split.items():
         if size is None:

@@ -8,13 +8,14 @@ import json
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from kvviz.core.architecture.model import Architecture, ModelDtype
 from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, Layer, SlidingWindow
 from kvviz.core.errors import ScenarioError
+from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB, format_count
 from kvviz.estimate import Basis, Estimate, Parameters
 from kvviz.text import Message, Text
@@ -158,7 +159,7 @@ def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares
     """
     if len(split.stages) == split.attention == split.experts == split.rest == 1:
         return weights
-    bytes_of = _parts(weights, architecture)
+    bytes_of = _parts(weights.value_bytes, weights.parameters, ByIdentity(architecture))
     if bytes_of is None:
         share = Fraction(weights.value_bytes, split.rest * len(split.stages)) * _fullest_share(split.stages)
         source = Message(text.SPLIT_EVENLY, {"source": weights.source, "gpus": split.rest * len(split.stages)})
@@ -168,8 +169,8 @@ def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares
     held: list[Fraction] = []
     for number, stage in enumerate(split.stages):
         own = set(stage)
-        attention = sum((bytes_of.attention[i] for i in stage), Fraction(0)) / split.attention
-        copied = sum((bytes_of.copied[i] for i in stage), Fraction(0))
+        attention = sum(bytes_of.attention[i] for i in stage) * bytes_of.rate / split.attention
+        copied = sum(bytes_of.copied[i] for i in stage) * bytes_of.rate
         experts = bytes_of.experts * sum(i in own for i in mixed) / (len(mixed) or 1) / split.experts
         rest = bytes_of.rest * len(stage) / layers / split.rest
         ends = (number == 0) + (number == len(split.stages) - 1)
@@ -187,10 +188,12 @@ def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares
 class _Parts:
     """Bytes of the whole model's weights, by what shares them out."""
 
-    attention: tuple[Fraction, ...]
-    """Of each layer, without what is copied."""
-    copied: tuple[Fraction, ...]
+    attention: tuple[int, ...]
+    """Weights of each layer, without what is copied."""
+    copied: tuple[int, ...]
     """Of each layer: what every GPU keeps."""
+    rate: Fraction
+    """Bytes that each of these weights takes."""
     experts: Fraction
     table: Fraction
     """Of the embeddings, or of the head."""
@@ -199,9 +202,11 @@ class _Parts:
     rest: Fraction
 
 
-def _parts(weights: Estimate, architecture: Architecture) -> _Parts | None:
+@lru_cache(maxsize=1024)
+def _parts(value_bytes: int, known: Parameters | None, of: ByIdentity[Architecture]) -> _Parts | None:
     """None where the file does not say enough."""
-    known, hidden, heads = weights.parameters, architecture.hidden_size, architecture.attention_heads
+    architecture = of.value
+    hidden, heads = architecture.hidden_size, architecture.attention_heads
     if known is None or hidden is None or heads is None or not known.linear:
         return None
     counted = [_attention(layer, hidden, heads, architecture.query_rank) for layer in architecture.layers]
@@ -210,21 +215,22 @@ def _parts(weights: Estimate, architecture: Architecture) -> _Parts | None:
     experts = mixture.parameters * len(mixture.layers) if mixture else 0
     if experts + sum(attention) > known.linear:
         return None
-    average = Fraction(weights.value_bytes, known.total)
+    average = Fraction(value_bytes, known.total)
     expert_rate, rate = _rates(known, experts) if known.packed else (average, average)
     values = (architecture.vocab_size or 0) * hidden
     # Embeddings stay at 16 bits where only linear layers are quantised.
     table = values * (Fraction(2) if known.packed else rate)
     tables = max(1, min(2, round((known.total - known.linear) / values))) if values else 1
     parts = _Parts(
-        attention=tuple(count * rate for count in attention),
-        copied=tuple(copied * rate for _, copied in counted),
+        attention=tuple(attention),
+        copied=tuple(copied for _, copied in counted),
+        rate=rate,
         experts=experts * expert_rate,
         table=table,
         tables=tables,
         rest=Fraction(0),
     )
-    rest = weights.value_bytes - sum(parts.attention) - sum(parts.copied) - parts.experts - tables * table
+    rest = value_bytes - sum(parts.attention + parts.copied) * rate - parts.experts - tables * table
     return replace(parts, rest=rest) if rest >= 0 else None
 
 

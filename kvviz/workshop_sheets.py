@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-import kvviz
+from kvviz import build
 from kvviz.text import Lang, Message, Text
 from kvviz.text import workshop as text
 from kvviz.workshop import ALL_MINUTES, BLOCK_SQUARES, SIDES, Question, Side, Square, Step, Table, course, squares
@@ -62,7 +62,7 @@ def answer_key(lang: Lang) -> str:
 
 def _page(sheet: Text, head: str, sections: Iterable[str], lang: Lang) -> str:
     title = escape(text.SHEET_TITLE(lang, minutes=ALL_MINUTES, sheet=sheet(lang)))
-    foot = escape(text.SHEET_MADE_BY(lang, version=kvviz.__version__))
+    foot = escape(text.SHEET_MADE_BY(lang, version=build.version()))
     return (
         f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'

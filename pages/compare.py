@@ -20,14 +20,14 @@ from kvviz.planning import engine_name
 from kvviz.text import compare as text
 from kvviz.ui import browser, show, state
 from kvviz.ui import compare as page
-from kvviz.ui.answer import answer
+from kvviz.ui.answer import answer, ask
 
 lang = state.lang()
 answered = answer(*state.read())
 base, sizing = answered.scenario, answered.sizing
 page.begin(base)
 types = as_types(sizing) if sizing else (base,)
-compared = compare(page.scenarios(types if len(types) > 1 else (base,)), page.ask)
+compared = compare(page.scenarios(types if len(types) > 1 else (base,)), ask)
 
 show.rejected(lang)
 show.out_of_sight(answered, lang, everything=True)
@@ -42,7 +42,7 @@ if scenarios.open:
         page.axes(base, lang)
         chosen = {name: st.session_state[f"compare_{name}"] for name in ("models", "gpus", "counts")}
         if all(chosen.values()):
-            rows = matrix(base, page.ask, **chosen | {"models": [base.model, *chosen["models"]]})
+            rows = matrix(base, ask, **chosen | {"models": [base.model, *chosen["models"]]})
             page.matrix_table(rows, lang, phone=browser.is_phone())
         else:
             st.caption(text.NOTHING_CHOSEN(lang))

@@ -12,8 +12,7 @@ from kvviz.text import dispute as text
 from kvviz.text import sizing as labels
 from kvviz.ui import browser, controls, show, state
 from kvviz.ui import review as page
-from kvviz.ui.answer import answer
-from kvviz.ui.compare import ask
+from kvviz.ui.answer import answer, ask
 
 SIZING = Path(__file__).with_name("sizing.py")
 

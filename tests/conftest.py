@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kvviz.charts import style
 from tests.browser.harness import Server, serve
 from tests.hub.standin import StandIn, stand_in
 
@@ -16,6 +17,9 @@ _PROFILE = settings(deadline=None, max_examples=100, suppress_health_check=[Heal
 settings.register_profile("local", _PROFILE)
 settings.register_profile("ci", _PROFILE, derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# What the app draws unchecked is checked here.
+style.CHECKED = True
 
 BROWSER_TESTS = Path(__file__).parent / "browser"
 

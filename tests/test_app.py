@@ -1,12 +1,17 @@
 """The launcher: both ways to start it, what it adds to every response, and that a start asks nobody anything."""
 
+import contextlib
+import http.client
 import os
+import re
 import runpy
+import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.harness import ROOT, STREAMLIT_RUN, serve
+from tests.browser.harness import ROOT, STREAMLIT_RUN, Server, serve
 
 UVICORN = ("uvicorn", "app:app", "--host", "127.0.0.1")
 
@@ -28,13 +33,55 @@ def test_both_starts_answer_with_the_headers(tmp_path: Path, start: str, monkeyp
             assert "camera=()" in response.headers["Permissions-Policy"], path
             # Either would stop other sites from embedding a chart.
             assert "X-Frame-Options" not in response.headers, path
-            assert "Content-Security-Policy" not in response.headers, path
+            policy = response.headers["Content-Security-Policy"]
+            assert "frame-ancestors *" in policy, path
+            assert "default-src 'self'" in policy, path
+            assert not re.search(r"script-src[^;]*unsafe", policy), path
+        refuses_other_sites(server)
+        takes_no_upload_of_a_stranger(server)
         log = server.log.read_text()
     assert "is not a valid config option" not in log
     # Neither this machine's address asked of an outside service, nor the reader's e-mail address.
     assert "external" not in log.lower()
     assert "Email" not in log
     assert "Traceback" not in log
+
+
+def handshake(server: Server, origin: str) -> int:
+    """The status that a browser on a page of ``origin`` gets when it opens the app's connection."""
+    headers = {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+        "Sec-WebSocket-Version": "13",
+        "Origin": origin,
+    }
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+    connection.request("GET", "/_stcore/stream", headers=headers)
+    with contextlib.closing(connection):
+        return connection.getresponse().status
+
+
+def refuses_other_sites(server: Server) -> None:
+    """A page of another site gets no connection, and no leave to read what it asks for."""
+    assert handshake(server, server.url) == 101
+    began = time.monotonic()
+    for origin in ("https://evil.example", "http://127.0.0.1:1", "null", "http://127.0.0.1.evil.example"):
+        assert handshake(server, origin) == 403, origin
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+    with contextlib.closing(connection):
+        connection.request("GET", "/_stcore/host-config", headers={"Origin": "https://evil.example"})
+        assert connection.getresponse().headers.get("Access-Control-Allow-Origin") in (None, "")
+    # Streamlit looks for this machine's address on the network before it says no.
+    assert time.monotonic() - began < 4
+
+
+def takes_no_upload_of_a_stranger(server: Server) -> None:
+    """Without the token that only a page of the app has, no file is taken."""
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+    with contextlib.closing(connection):
+        connection.request("PUT", "/_stcore/upload_file/session/file", body=b"x")
+        assert connection.getresponse().status == 403
 
 
 def test_the_hub_client_is_told_to_report_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

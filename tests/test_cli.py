@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kvviz
-from kvviz import catalogue, cli
+from kvviz import build, catalogue, cli
 from kvviz.core.architecture import used_fields
 from kvviz.devices import every_device
 from kvviz.scenario import DEFAULTS, FIELDS, Scenario, from_json, from_query, to_json, to_query
@@ -58,6 +58,7 @@ KEYS = {
     "fits": str,
     "notes": list,
     "max_sequences_typical": int,
+    "commit": str,
 }
 CACHE_KEYS = {
     "layers": str,
@@ -766,7 +767,7 @@ def test_the_module_is_the_same_program(capsys: Capture) -> None:
     assert (outside.returncode, outside.stderr) == (0, "")
     assert json.loads(outside.stdout) == sized(capsys, GEMMA)
     assert process("size", "no/such").returncode == 2
-    assert process("--version").stdout == f"kvviz {kvviz.__version__}\n"
+    assert process("--version").stdout == f"kvviz {build.version()}\n"
 
 
 def test_sizing_imports_nothing_heavy() -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 import segno
 
-import kvviz
+from kvviz import build
 from kvviz.charts.growth import growth_rows
 from kvviz.charts.layers import layer_rows
 from kvviz.charts.ledger import ledger_rows, ledger_segments
@@ -130,7 +130,7 @@ def test_csv_has_the_sizings_numbers_to_the_byte(scenario: Scenario, lang: Lang)
         assert shown == [{heading: str(value) for heading, value in row.items()} for row in given]
     settings = {row[part]: row[text.VALUE(lang)] for row in of(text.SETTINGS(lang))}
     assert settings[text.ANSWER(lang)] == one_line(sizing, lang)
-    assert settings[text.VERSION(lang)] == kvviz.__version__
+    assert settings[text.VERSION(lang)] == build.version()
     assert settings[text.MODEL_REVISION(lang)] == sizing.scenario.revision
     assert scenario.model in settings.values()
 

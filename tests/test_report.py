@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-import kvviz
+from kvviz import build
 from kvviz.charts.growth import growth, growth_alt, growth_rows
 from kvviz.charts.layers import cells
 from kvviz.charts.ledger import drawn, ledger_alt, ledger_segments
@@ -162,7 +162,7 @@ def test_it_says_where_it_comes_from(lang: Lang) -> None:
         page = Page(html(sizing, lang))
         said = page.said()
         revision = sizing.scenario.revision
-        for word in (f"kvviz {kvviz.__version__}", name_of(engine), revision, "2026-11-30", link(sizing.scenario)):
+        for word in (f"kvviz {build.version()}", name_of(engine), revision, "2026-11-30", link(sizing.scenario)):
             assert word in said
         assert [a["href"] for a in page.each("a")] == [link(sizing.scenario)]
         assert exported.QR_TITLE(lang) in said
@@ -391,7 +391,7 @@ def test_markdown_opens_with_the_answer_and_has_the_sizings_numbers(scenario: Sc
         assert {budget.usable_bytes + sizing.short_bytes, abs(sizing.lacking_bytes or 0)} <= found
         assert all(parts.BASIS[term.basis](lang) in written for term in terms)
     visible = "".join(t.content for t in parsed if t.type in ("text", "code_inline", "text_special"))
-    made = (kvviz.__version__, sizing.scenario.revision, "2026-11-30")
+    made = (build.version(), sizing.scenario.revision, "2026-11-30")
     for said in (*made, *(out(lang) for out in not_modelled(scenario))):
         assert said in visible
     for note in sizing.notes:

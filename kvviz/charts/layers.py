@@ -139,6 +139,7 @@ def strip_svg(
         return f"{100 * x / wide:.3f}%"
 
     cell_wide = share(_STEP * _CELL / (_CELL + _GAP))
+    letters = []
     for start in range(0, len(drawn), per_row):
         parts.append(_text(share(_LEFT - 7), top + _TALL, str(start), size=11, anchor="end"))
         for place, cell in enumerate(drawn[start : start + per_row]):
@@ -148,8 +149,10 @@ def strip_svg(
                 f'preserveAspectRatio="none">{_cell(cell, fullest, 0, 0, lang)}</svg>'
             )
             middle = share(x + _STEP * _CELL / (_CELL + _GAP) / 2)
-            parts.append(_text(middle, top + _TALL + 13, cell.letter, size=11, anchor="middle"))
+            y = top + _TALL + 13
+            letters.append(f'<text x="{middle}" y="{y:g}" font-size="11" text-anchor="middle">{cell.letter}</text>')
         top += _ROW
+    parts.append(f'<g style="fill:{_TEXT}">{"".join(letters)}</g>')  # said once: the strip is sent at every change
     top += 4
     for place, same in enumerate(kinds):
         left, y = share(place % across * wide / across), top + place // across * _LEGEND_ROW

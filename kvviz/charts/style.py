@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+CHECKED = False
+"""Whether Plotly checks each property of each figure, which takes ten times as long as to build it. The tests do it."""
+
 Role = Literal["weights", "kv", "activations", "overhead", "free"]
 
 COLOURS: dict[Role, str] = {
@@ -77,8 +80,8 @@ def hollow(role: Role, shape: str, solidity: float) -> dict[str, Any]:
 class Drawing:
     """A figure in the making.
 
-    Plotly checks a whole figure again at each call that adds to it, which is most of the time a chart takes:
-    traces, shapes and labels are collected here as they are, and checked once, by ``figure``.
+    Plotly copies and checks a whole figure again at each call that adds to it, which is most of the time a chart takes:
+    traces, shapes and labels are collected here as they are, and made a figure once.
     """
 
     def __init__(self) -> None:
@@ -149,6 +152,7 @@ class Drawing:
                 "annotations": self.labels,
                 **layout,
             },
+            _validate=CHECKED,
         )
 
 

@@ -35,6 +35,11 @@ _ELEMENTS: Final = (
 )
 _COUNTS: Final = ("max_model_len", "tp", "pp", "dp", "dcp", "max_num_seqs", "max_num_batched_tokens")
 _FRACTIONS: Final = ("utilization", "mem_fraction_static")
+_DIFFERENCES: Final = frozenset(
+    {"available_kv_bytes", "available_kv_bytes_per_gpu", "activation_bytes_per_gpu", "non_torch_bytes_per_gpu",
+     "graph_bytes_per_gpu", "free_after_load_bytes_per_gpu", "free_after_pools_bytes_per_gpu"}
+)  # fmt: skip
+"""Differences of free memory, which may come out below zero; nothing else does."""
 _TRUE: Final = re.compile(r"enable[-_]prefix[-_]caching['\"]?\s*(?:[:=]\s*)?(?P<value>True|False)?")
 _NOT_PREFIX: Final = re.compile(r"--no-enable[-_]prefix[-_]caching|--disable-radix-cache")
 
@@ -61,6 +66,7 @@ def read_log(pasted: str) -> EngineLog:
     common = _common(given, within, facts)
     # What the engine settled on is in lines of its own; its arguments only say what was asked for.
     values: dict[str, Any] = {"engine": name, "starts": len(with_figures)} | common | out
+    values = {name: value for name, value in values.items() if name in _DIFFERENCES or not _is_negative(value)}
     for field in ("model", "model_type"):
         if field in values:
             values[field] = _safe(values[field])
@@ -68,6 +74,10 @@ def read_log(pasted: str) -> EngineLog:
         if field in values:
             values[field] = _element(values[field])
     return EngineLog(**values)
+
+
+def _is_negative(value: object) -> bool:
+    return isinstance(value, int | float) and value < 0
 
 
 def _nothing(parts: Sequence[Sequence[Fact]]) -> LogError:

@@ -9,6 +9,9 @@ from math import ceil, floor
 from typing import Final
 
 from kvviz.core.units import GIB, KIB, MIB
+from kvviz.engine_log.model import LogError
+from kvviz.text import Message
+from kvviz.text import engine_log as text
 
 # SGLang's GB is 2^30, llama.cpp's MB of 2023 is 2^20, and so was vLLM's GB of weights.
 _UNITS: Final = {"B": 1, "KB": KIB, "KiB": KIB, "MB": MIB, "MiB": MIB, "GB": GIB, "GiB": GIB}
@@ -48,8 +51,11 @@ class Printed:
 
 
 def number(digits: str) -> int:
-    """A count, with or without commas between thousands."""
-    return int(digits.replace(",", ""))
+    """A count, with or without commas between thousands. LogError where it is none: ``17440.5``."""
+    count = Decimal(digits.replace(",", ""))
+    if count != int(count):
+        raise LogError(Message(text.NOT_A_COUNT))
+    return int(count)
 
 
 def printed(digits: str, unit: str = "GiB") -> Printed:

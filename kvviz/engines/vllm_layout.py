@@ -8,6 +8,7 @@ one request is counted as), ``platforms/interface.py:940-1140`` (attention and s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 from typing import Final, Literal, assert_never
 
@@ -334,6 +335,7 @@ def _equal_pages(of: Sequence[Spec], rules: Rules) -> tuple[Spec, ...] | None:
     return tuple(made)
 
 
+@lru_cache(maxsize=4096)
 def _attention_spec(cache: LayerCache, kv_dtype: KvDtype, tp: int, block_tokens: int) -> Spec:
     kind: Kind = "full"
     limit = 0

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any, Final
 
-import kvviz
-from kvviz import explain
+from kvviz import build, explain
 from kvviz.advice import advice
 from kvviz.budgets import Budget
 from kvviz.charts.growth import growth_alt, growth_rows
@@ -266,7 +265,7 @@ def _origin(sizing: Sizing, lang: Lang, *, day: date, linked: bool) -> Table:
     scenario = sizing.scenario
     rows: list[tuple[Cell, ...]] = [
         (text.DATE(lang), text.UTC(lang, day=day.isoformat())),
-        (text.MADE_BY(lang), f"kvviz {kvviz.__version__}"),
+        (text.MADE_BY(lang), f"kvviz {build.version()}"),
         (text.RULES(lang), name_of(scenario.engine, scenario.engine_version)),
         (text.CONFIG(lang), Code(scenario.revision)),
         (text.UNITS(lang), text.GIB_IS(lang)),

@@ -29,3 +29,9 @@ TOO_LONG = Text(
     ja="このテキストは {count} 文字あります。読み取れるログは {limit} 文字までです。"
     "エンジンの最初の行から起動完了までの部分を貼り付けてください。",
 )
+NOT_A_COUNT = Text(
+    en="A count in this log (of tokens, blocks or layers) is not a whole number. Paste the log as the"
+    " engine printed it.",
+    ja="このログには、整数でない個数（トークン数、ブロック数、レイヤー数など）があります。"
+    "エンジンの出力をそのまま貼り付けてください。",
+)

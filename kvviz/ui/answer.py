@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import streamlit as st
 
 from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.identity import ByIdentity
 from kvviz.export import all_notes
 from kvviz.levers import Lever, levers
-from kvviz.resolve import resolve
+from kvviz.resolve import Given, Resolved, resolve
 from kvviz.scenario import DEFAULTS, Scenario
 from kvviz.sizing import Sizing, size
 from kvviz.text import Message
@@ -30,10 +32,43 @@ class Answer:
     """What must be known beside it."""
     errors: Mapping[str, Message]
     """What is wrong, by setting."""
-    levers: tuple[Lever, ...] = ()
-    """What could be changed, each with its answer."""
     problem: KvvizError | None = None
     """Why there is no answer at all."""
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """What could be changed, each with its answer: dozens of them, so only the page that shows them asks."""
+        if self.sizing is None:
+            return ()
+        return _levers(ByIdentity(self.sizing))
+
+
+@lru_cache(maxsize=128)
+def _levers(of: ByIdentity[Sizing]) -> tuple[Lever, ...]:
+    return levers(of.value, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
+
+
+def ask(scenario: Scenario) -> Sizing:
+    """The answer to a scenario, whichever model this session can read it is about. Raises KvvizError."""
+    return _answered(scenario)[1]
+
+
+def _answered(scenario: Scenario) -> tuple[Resolved, Sizing]:
+    given = models.given(scenario)
+    if given is None and not scenario.config:
+        return _of_bundled(scenario)
+    return _ask(scenario, given)
+
+
+def _ask(scenario: Scenario, given: Given | None = None) -> tuple[Resolved, Sizing]:
+    resolved = resolve(scenario, given=given)
+    return resolved, size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+
+
+@lru_cache(maxsize=2048)
+def _of_bundled(scenario: Scenario) -> tuple[Resolved, Sizing]:
+    """The same for everybody, and asked again and again: by links, by the cells of a comparison."""
+    return _ask(scenario)
 
 
 def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
@@ -42,9 +77,7 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
     good: Scenario = st.session_state.get("good", Scenario())
     while True:
         try:
-            given = models.given(scenario)
-            resolved = resolve(scenario, given=given)
-            sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+            resolved, sizing = _answered(scenario)
         except KvvizError as error:
             name = error.field if isinstance(error, ScenarioError) else ""
             if name not in DEFAULTS or name in ("config", "model"):
@@ -60,5 +93,4 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
         else:
             st.session_state["good"] = resolved.scenario
             notes = (*resolved.notes, *all_notes(sizing))
-            possible = levers(sizing, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
-            return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=errors, levers=possible)
+            return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=errors)

@@ -33,9 +33,7 @@ from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import every_device
 from kvviz.links import SET_SCENARIOS
-from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, shown, to_query
-from kvviz.sizing import Sizing, size
 from kvviz.text import Lang
 from kvviz.text import compare as text
 from kvviz.text import workings as said_of_workings
@@ -78,12 +76,6 @@ def _listed(name: str, known: Sequence[str] | set[str], unknown: list[str]) -> l
     asked = list(dict.fromkeys(filter(None, st.query_params.get(name, "").split(","))))
     unknown += [shown(one) for one in asked if one not in known]
     return [one for one in asked if one in known]
-
-
-def ask(scenario: Scenario) -> Sizing:
-    """The answer to a scenario, whichever model this session can read it is about. Raises KvvizError."""
-    resolved = resolve(scenario, given=models.given(scenario))
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
 
 
 def scenarios(default: Sequence[Scenario]) -> tuple[Scenario, ...]:
@@ -182,7 +174,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
                     line[heading] = f"[{_unbroken(cell_label(cell, lang))}]({sizing_link(cell.scenario)})"
             table.append(line)
-        st.table(table, border="horizontal")
+        show.grid(table)
     told = [text.LEGEND(lang)]
     found = reasons(rows, lang)
     for label, why, about in found[:_MOST_REASONS]:
@@ -291,7 +283,7 @@ def faces(compared: Sequence[Compared], lang: Lang) -> None:
 def table(compared: Sequence[Compared], lang: Lang) -> None:
     """Everything about them, what differs first."""
     rows, first_same = comparison_rows(compared, lang)
-    st.table([{_unbroken(name): _cell(value) for name, value in row.items()} for row in rows], border="horizontal")
+    show.grid([{_unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
     told = [text.SAME_BELOW(lang, first=first_same)] if first_same else []
     st.caption("  \n".join([*told, text.PER_GPU(lang)]))
     for one in compared:
@@ -333,7 +325,7 @@ def why(compared: Sequence[Compared], lang: Lang) -> None:
         named = names((one, other), lang)
         first, second = (text.LINE(lang, number=n.number, name=named[n.number]) for n in (one, other))
         rows = factor_rows(found, first, second, lang)
-        st.table([{show.plain(name): value for name, value in row.items()} for row in rows], border="horizontal")
+        show.grid([{show.plain(name): value for name, value in row.items()} for row in rows])
     if same := same_factors(found, lang):
         st.caption(text.SAME_FACTORS(lang, names=same))
 

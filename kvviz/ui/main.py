@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from kvviz import __version__
+from kvviz import build
 from kvviz.planning import name_of
 from kvviz.text import blocks as blocks_text
 from kvviz.text import compare as compare_text
@@ -64,6 +64,6 @@ page.run()
 used = st.session_state["valid"]
 engine = name_of(used.engine, used.engine_version)
 if not st.context.is_embedded:
-    st.caption(text.FOOTER(lang, version=__version__, engine=engine))
+    st.caption(text.FOOTER(lang, version=build.version(), engine=engine))
 # A model that could not be read stays in the address: reloading tries again.
 browser.sync(state.published_query(), lang, on_typed=state.model_typed)

@@ -40,7 +40,7 @@ from kvviz.text import Lang, Message, Text
 from kvviz.text import catalogue as link_text
 from kvviz.text import prefixes as text
 from kvviz.ui import browser, show, state
-from kvviz.ui.compare import ask
+from kvviz.ui.answer import ask
 
 _PROMPTS: Final = 3
 _BLOCK: Final = 8

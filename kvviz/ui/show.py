@@ -6,10 +6,11 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
+import pyarrow
 import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
-from kvviz import __version__, explain, export, report, workings
+from kvviz import build, explain, export, report, workings
 from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
@@ -343,7 +344,14 @@ def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: La
     folded = st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact", on_change="rerun")
     if folded.open:
         with folded:
-            st.table([{name: _cell(value) for name, value in row.items()} for row in rows()], border="horizontal")
+            grid([{name: _cell(value) for name, value in row.items()} for row in rows()])
+
+
+def grid(rows: Sequence[Mapping[str, str]]) -> None:
+    """Rows of text. Given as an Arrow table, which is what is sent: Streamlit makes two data frames of a list first."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    st.table(pyarrow.table(columns), border="horizontal", hide_index=True)
 
 
 def _cell(value: object) -> str:
@@ -506,7 +514,7 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
         gpus=format_count(scenario.gpus),
         gpu=gpu_name(scenario, lang),
         tokens=format_count(sizing.tokens),
-        version=__version__,
+        version=build.version(),
         link=link,
     )
 

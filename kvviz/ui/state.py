@@ -5,11 +5,12 @@ the messages beside the controls can be drawn in any order.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from kvviz import catalogue
+from kvviz import build, catalogue
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.errors import KvvizError, ScenarioError, UnknownArchitectureError
 from kvviz.core.units import format_count
@@ -39,6 +40,7 @@ HIDDEN_FIELDS = frozenset({"revision", "config"})
 MEASURED_FIELDS = ("weights_gib", "activations_gib", "graphs_gib", "non_torch_gib")
 """Figures somebody typed for one model: they do not outlive a change of model."""
 MOST_UNDO = 20
+_SHORT = 100
 _TYPED_CHARACTERS = 500
 """Of a model's name, as far as a link says it."""
 CHOSEN_FIELDS = frozenset({"model", "gpu", "tp"}) | CHOICES.keys()
@@ -179,7 +181,8 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
                 scenario = _stand_in(scenario, shown)
             continue
         try:
-            scenario = scenario.with_changes(**{name: _meant(name, shown)})
+            if (asked := _meant(name, shown)) != getattr(scenario, name):
+                scenario = scenario.with_changes(**{name: asked})
         except ScenarioError as error:
             errors[name] = error.message if name != "gpu" else _no_such_gpu(str(shown))
     if scenario.from_users:  # the box shows what it comes to
@@ -374,7 +377,7 @@ def publish_set(scenarios: Sequence[Scenario], **more: str) -> str:
     Raises ScenarioError where they do not fit into a link.
     """
     st.session_state["set"] = tuple(scenarios)
-    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, "lang": lang()})
+    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, **_about()})
     st.session_state["published_query"] = packed
     return f"{base()}?{packed}"
 
@@ -405,12 +408,24 @@ def query_asked(**more: str) -> str:
         return query(st.session_state["valid"], **more)
     model, revision = _named(typed) or (typed, "")
     asked = {"model": model, "revision": revision, "config": ""}
-    return urlencode({**to_query(st.session_state["valid"]), **asked, **more, "lang": lang()})
+    return urlencode({**to_query(st.session_state["valid"]), **asked, **more, **_about()})
 
 
 def query(scenario: Scenario, **more: str) -> str:
     """The full link's query string: every field, the language and the version of the format."""
-    return urlencode({**to_query(scenario), **more, "lang": lang()})
+    told = {**to_query(scenario), **more, **_about()}
+    return "&".join(_pair(item) if len(item[1]) < _SHORT else urlencode([item]) for item in told.items())
+
+
+@lru_cache(maxsize=4096)
+def _pair(item: tuple[str, str]) -> str:
+    """One parameter: a comparison has dozens of links, in which nearly all are the same."""
+    return urlencode([item])
+
+
+def _about() -> dict[str, str]:
+    """What a link says of itself: the language, and which kvviz answered, for whoever finds another answer later."""
+    return {"lang": lang(), "by": build.version()}
 
 
 def link(scenario: Scenario) -> str:

@@ -7,51 +7,107 @@ input changes on our page changes there too, by the input's value: Streamlit sen
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from streamlit.proto.ButtonGroup_pb2 import ButtonGroup
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
+from kvviz.ui import race
 from tests.browser.harness import ROOT
+from tests.load.visitor import PLACES
 
 TYPED = "input"
-"""Key of the text box that is typed into, on both pages."""
+"""Key of the text box of the Sizing page that is typed into, on both pages."""
 CHOSEN = "kv_dtype"
-"""Key of the select box that is changed, on both pages."""
+"""Key of the select box that is changed there, on both pages."""
 
 HEAD = """
 import plotly.graph_objects as go
 import streamlit as st
 
-st.set_page_config(page_title="bare", layout="wide")
-now = f"{st.session_state.get('input', '')} {st.session_state.get('kv_dtype', '')}"
+now = " ".join(str(st.session_state.get(key, "")) for key in KEYS)
 count = sum(map(ord, now))
 svg = st.components.v2.component("bare_svg", html="<div></div>", js='''
 export default function ({ data, parentElement }) { parentElement.querySelector("div").innerHTML = data.svg; }
 ''')
 """
+PLAYER = """
+player = st.components.v2.component("bare_player", html=HTML, css=CSS, js=JS)
+"""
+MAIN = """
+import streamlit as st
+
+st.set_page_config(page_title="bare", layout="wide")
+st.navigation([PAGES], position="top").run()
+"""
+APP = """
+from pathlib import Path
+
+import streamlit as st
+
+app = st.App(Path(__file__).with_name("main.py"))
+"""
+"""Started as kvviz is."""
 WITHOUT_PICTURE = "kvviz_browser"
 """The component that keeps the address bar: kvviz's own doing, so the bare page has none."""
 
 
-def twin() -> str:
-    """The bare page's script."""
-    first, second = (AppTest.from_file(str(ROOT / "kvviz/ui/main.py"), default_timeout=60).run() for _ in range(2))
-    second.text_input(key=TYPED).set_value("7777").run()
-    if second.exception or not second.get("plotly_chart"):
+def bare_app(folder: Path, pages: Mapping[str, str]) -> Path:
+    """Write a bare app with these pages, by their addresses, each a script; returns what is to be run."""
+    named = []
+    for number, (url_path, script) in enumerate(pages.items()):
+        page = folder / f"bare_{url_path or 'first'}.py"
+        page.write_text(script, encoding="utf-8")
+        more = ", default=True" if number == 0 else f", url_path={url_path!r}"
+        named.append(f"st.Page({str(page)!r}, title={url_path or 'first'!r}{more})")
+    (folder / "main.py").write_text(MAIN.replace("PAGES", ", ".join(named)), encoding="utf-8")
+    app = folder / "bare_app.py"
+    app.write_text(APP, encoding="utf-8")
+    return app
+
+
+def twin(name: str = "sizing") -> str:
+    """The script of a bare page."""
+    place = PLACES[name]
+    first, second = _open(name), _open(name)
+    for box in place.typed:
+        second.text_input(key=box).set_value("7777")
+    for box, options in place.chosen.items():
+        if options:
+            second.selectbox(key=box).set_value(options[0])
+        else:
+            several = second.multiselect(key=box)
+            several.set_value(list(reversed(several.value[1:])))
+    second.run()
+    if second.exception or not (second.get("plotly_chart") or second.get("bidi_component")):
         raise RuntimeError("The page has nothing to be compared with.")
-    return HEAD + "\n".join(_block(first.main, second.main, itertools.count(), "")) + "\n"
+    lines = "\n".join(_block(first.main, second.main, itertools.count(), ""))
+    head = HEAD.replace("KEYS", repr(place.keys))
+    if "player(" in lines:
+        head += PLAYER.replace("HTML", repr(race._HTML)).replace("CSS", repr(race._CSS)).replace("JS", repr(race._JS))
+    return f"{head}{lines}\n"
 
 
-def counted(script: str) -> dict[str, int]:
+def _open(name: str) -> AppTest:
+    """kvviz at this page, with what must be open there."""
+    page = AppTest.from_file(str(ROOT / "kvviz/ui/main.py"), default_timeout=60).run()
+    if name != "sizing":
+        page.switch_page(str(ROOT / f"pages/{name}.py"))
+    for panel in PLACES[name].opens:
+        page.session_state[panel] = True
+    return page.run()
+
+
+def counted(script: str, name: str = "sizing") -> dict[str, int]:
     """How many elements of each kind our page and the one of ``script`` have, the same; raises where they are not."""
-    ours = AppTest.from_file(str(ROOT / "kvviz/ui/main.py"), default_timeout=60).run()
+    ours = _open(name)
     bare = AppTest.from_string(script, default_timeout=60).run()
     if bare.exception:
         raise RuntimeError(bare.exception[0].value)
-    kinds = ("text_input", "selectbox", "button", "download_button", "metric", "plotly_chart", "table", "tab")
+    kinds = ("text_input", "selectbox", "multiselect", "button", "metric", "plotly_chart", "table", "tab")
     counts = [{kind: len(page.get(kind)) for kind in kinds} for page in (ours, bare)]
     if counts[0] != counts[1]:
         raise RuntimeError(f"The pages differ: {counts[0]}, {counts[1]}.")
@@ -116,6 +172,10 @@ def _element(element: Element, changes: bool, number: int) -> str:
             options = list(proto.options)
             index = options.index(proto.raw_value) if proto.raw_value in options else proto.default
             return f"st.selectbox({proto.label!r}, {options}, {index}, key={key!r}, help={proto.help or None!r})"
+        case "multiselect":
+            options = list(proto.options)
+            chosen = list(proto.raw_values) if proto.set_value else [options[n] for n in proto.default]
+            return f"st.multiselect({proto.label!r}, {options}, {chosen}, key={key!r})"
         case "button":
             return f"st.button({proto.label!r}{now}, key={key!r})"
         case "download_button":
@@ -128,6 +188,8 @@ def _element(element: Element, changes: bool, number: int) -> str:
             return _chart(json.loads(proto.spec), key)
         case "bidi_component" if proto.component_name == WITHOUT_PICTURE:
             return "pass"
+        case "bidi_component" if proto.WhichOneof("data") == "bytes":
+            return f"player(key={key!r}, data=now.encode().ljust({len(proto.bytes)}, b' '))"
         case "bidi_component":
             drawing = json.loads(proto.json)["svg"]
             return f"svg(key={key!r}, data={{'svg': {drawing!r} + f'<!-- {{now}} -->'}})"

@@ -38,6 +38,7 @@ class Server:
     """Where it answers, without a trailing slash."""
     log: Path
     """What it prints."""
+    pid: int
 
     def get(self, path: str) -> http.client.HTTPResponse:
         """One plain request; proxies the environment may name are not asked."""
@@ -72,7 +73,7 @@ def serve(log: Path, command: tuple[str, ...] = STREAMLIT_RUN, port_flag: str = 
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    server = Server(url=f"http://127.0.0.1:{port}", log=log)
+    server = Server(url=f"http://127.0.0.1:{port}", log=log, pid=process.pid)
     try:
         _wait_until_healthy(server, process)
         yield server

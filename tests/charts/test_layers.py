@@ -185,7 +185,7 @@ def test_letters_and_widths_tell_what_colours_tell() -> None:
     assert widths[0][0] > widths[1][0] > widths[2][0]
     assert widths[3] == [widths[2][0], widths[0][0]]
     assert widths[4] == []
-    letters = [t.text for t in root.findall(f"{SVG}text") if t.attrib["text-anchor"] == "middle"]
+    letters = [t.text for t in root.iter(f"{SVG}text") if t.attrib["text-anchor"] == "middle"]
     assert letters == ["f", "w", "s", "b", "."]
 
 

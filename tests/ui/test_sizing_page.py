@@ -96,7 +96,7 @@ def test_the_offered_link_carries_every_field_and_opens_the_same() -> None:
     app.text_input(key="input").input("100k")
     app.text_input(key="sequences").input("3").run()
     offered = link(app)
-    assert set(FIELDS) | {"v", "lang"} == set(offered)
+    assert set(FIELDS) | {"v", "lang", "by"} == set(offered)
     assert offered["input"] == "102400"
     assert offered["revision"] == load("google/gemma-3-27b-it").revision
     again = open_app(**offered)

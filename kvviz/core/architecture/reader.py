@@ -314,7 +314,8 @@ def _method(quantization: Fields) -> str:
     producer = quantization.part("producer") if isinstance(quantization.data.get("producer"), dict) else None
     if producer is not None and producer.value("name") == "modelopt":
         return "modelopt"
-    return str(quantization.value("quant_method") or "").lower().replace("_", "-")
+    method = quantization.value("quant_method")
+    return method.lower().replace("_", "-") if isinstance(method, str) else ""
 
 
 def _scheme_in(part: Fields, method: str) -> KvScheme | None:
@@ -360,7 +361,8 @@ def _weight_blocks(text: Fields, root: Fields) -> WeightBlocks | None:
     quantization = next((part for place in places if (part := _object(place, "quantization_config"))), None)
     if quantization is None:
         return None
-    method = str(quantization.value("quant_method") or "").replace("_", "-")
+    named = quantization.value("quant_method")
+    method = named.replace("_", "-") if isinstance(named, str) else ""
     holders = [quantization]
     if method == "compressed-tensors" and (every := _object(quantization, "config_groups")):
         holders = [w for group in every.data if (g := _object(every, group)) and (w := _object(g, "weights"))]

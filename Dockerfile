@@ -1,0 +1,41 @@
+# kvviz as a container. DEPLOY.md says how it is run, and what may be set.
+#
+#   docker build --build-arg COMMIT=$(git rev-parse HEAD) -t kvviz .
+#   docker build --build-arg COMMIT=$(git rev-parse HEAD) --build-arg LIVE=1 -t kvviz-live .    with PyTorch for CUDA
+FROM python:3.12-slim
+
+ARG LIVE=""
+ARG COMMIT=""
+
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONPATH=/app \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    HF_HOME=/models \
+    HF_HUB_DISABLE_TELEMETRY=1
+
+WORKDIR /app
+
+# First and apart: this layer is built again only when a version changes. Every file must be the one that was pinned.
+COPY deploy/requirements.txt deploy/requirements-live.txt deploy/
+RUN python -m pip install --require-hashes --only-binary :all: -r deploy/requirements${LIVE:+-live}.txt
+
+COPY LICENSE app.py ./
+COPY .streamlit .streamlit
+COPY assets assets
+COPY pages pages
+COPY kvviz kvviz
+RUN python -m compileall -q app.py pages kvviz \
+    && useradd --uid 1000 --create-home kvviz \
+    && install --directory --owner=kvviz /models
+
+# Last: it differs with every build.
+ENV KVVIZ_COMMIT=${COMMIT}
+
+USER 1000
+EXPOSE 8501
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/healthz', timeout=4)"]
+CMD ["python", "-m", "streamlit", "run", "app.py", \
+     "--server.address=0.0.0.0", "--server.port=8501", "--server.headless=true"]

@@ -1,0 +1,133 @@
+"""What an operator reads and builds from: the container, the pins, the table of variables, the proxy's example."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from kvviz.live import settings as live
+from scripts.audit import told
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+DEPLOY = (ROOT / "DEPLOY.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TABLE = dict(re.findall(r"^\| `(\w+)`.*? \| (\S.*?) \| ", DEPLOY, re.MULTILINE))
+PINS = {"requirements.txt": (), "requirements-live.txt": ("live",)}
+
+
+# --- the table of variables ------------------------------------------------------------------------------------------
+
+
+def test_every_variable_that_the_code_reads_is_in_the_table() -> None:
+    sources = [ROOT / "app.py", *(ROOT / "kvviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+    sources.append(ROOT / "tests" / "browser" / "harness.py")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    read = set(re.findall(r"environ(?:\.get|\.setdefault)?[\[(]\s*\"(\w+)\"", text))
+    read |= set(re.findall(r"\bKVVIZ_\w+\b", text))
+    assert read - {"PYTHONPATH", "PATH"} <= set(TABLE)
+    ours = {name for name in TABLE if name.startswith("KVVIZ_")}
+    assert ours <= read, "a variable that nobody reads"
+
+
+def test_defaults_in_the_table_are_those_of_the_code() -> None:
+    rows = dict(re.findall(r"^(KVVIZ_LIVE\w*) +(\S+) +\S", live.__doc__ or "", re.MULTILINE))
+    assert rows
+    for name, default in rows.items():
+        assert TABLE[name].strip("`") == default, name
+
+
+def test_there_is_one_table() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not re.search(r"^\| `KVVIZ_", readme, re.MULTILINE)
+
+
+# --- the pins --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_every_package_is_pinned_with_its_hashes(name: str) -> None:
+    text = (ROOT / "deploy" / name).read_text(encoding="utf-8")
+    assert "://" not in text, "names the place where packages were found"
+    entries = re.split(r"\n(?=\w)", text.split("\n", 1)[1])
+    pinned = {}
+    for entry in entries:
+        package = re.match(r"([\w.-]+)(?:\[[\w,]+\])?==([\w.!+]+)", entry)
+        assert package, entry[:60]
+        assert "--hash=sha256:" in entry, package[1]
+        pinned[canonicalize_name(package[1])] = package[2]
+    extras = [line for extra in PINS[name] for line in PROJECT["optional-dependencies"][extra]]
+    for line in [*PROJECT["dependencies"], *extras]:
+        wanted = Requirement(line)
+        found = pinned.get(canonicalize_name(wanted.name))
+        assert found, f"{wanted.name}: make the pins anew, as DEPLOY.md says"
+        assert wanted.specifier.contains(found), f"{wanted.name} {found}: make the pins anew, as DEPLOY.md says"
+    assert ("torch" in pinned) == bool(PINS[name])
+
+
+# --- the container ---------------------------------------------------------------------------------------------------
+
+
+def test_what_the_image_is_made_of_is_there_and_nothing_else_is_sent() -> None:
+    copied = {part for line in re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE) for part in line.split()}
+    assert all((ROOT / part).exists() for part in copied)
+    let_in = set(re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(encoding="utf-8"), re.MULTILINE))
+    assert (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()[1] == "*"
+    assert all(any(Path(part).match(pattern) for pattern in let_in) for part in copied)
+    needed = {"app.py", "pages", "kvviz", "assets", ".streamlit"}
+    assert needed <= copied
+
+
+def test_it_does_not_run_as_root_and_says_how_it_is() -> None:
+    assert re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE) == ["1000"]
+    assert DOCKERFILE.index("\nUSER 1000") < DOCKERFILE.index("\nCMD")
+    check = re.search(r'CMD \["python", "-c", "(.*)"\]', DOCKERFILE)
+    assert check
+    # Nothing listens on that port here: the command itself must be able to say so.
+    command = check[1].replace(":8501", ":1")
+    answer = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert answer.returncode == 1
+    assert "URLError" in answer.stderr
+
+
+def test_the_space_listens_where_the_container_does() -> None:
+    space = (ROOT / "deploy" / "space.md").read_text(encoding="utf-8")
+    port = re.search(r"^app_port: (\d+)$", space, re.MULTILINE)
+    assert port
+    assert f"EXPOSE {port[1]}" in DOCKERFILE
+    assert space.startswith("---\n")
+
+
+def test_the_proxy_keeps_visitors_with_their_replica_and_their_host() -> None:
+    nginx = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+    for needed in ("ip_hash;", "proxy_set_header Host $host;", "Upgrade $http_upgrade", "client_max_body_size 6m;"):
+        assert needed in nginx
+
+
+# --- the audit -------------------------------------------------------------------------------------------------------
+
+
+def test_the_audit_says_what_it_could_not_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    unknown = {"name": "a", "skip_reason": "not found"}
+    fine = {"name": "b", "version": "1", "vulns": []}
+    mended = {"name": "c", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}
+    still_open = {"name": "d", "version": "1", "vulns": [{"id": "X-2", "fix_versions": []}]}
+    assert told([unknown]) == 0
+    assert capsys.readouterr().out.startswith("Not audited")
+    assert told([unknown, fine, still_open]) == 0
+    assert "Audited 2 of 3" in capsys.readouterr().out
+    assert told([fine, mended]) == 1
+    assert "c 1: X-1, mended in 2" in capsys.readouterr().out
+
+
+def test_what_holds_each_row_of_the_threat_table_is_there() -> None:
+    security = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .* \| .* \| (.*) \|$", security, re.MULTILINE)[1:]
+    named = [test for row in rows for test in re.findall(r"`(tests/[\w/]+\.py)`", row)]
+    assert len(rows) >= 15
+    assert [test for test in named if not (ROOT / test).is_file()] == []
