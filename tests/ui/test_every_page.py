@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from kvviz.links import pack_prompts
 from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import compare as compare_text
+from kvviz.text import heads as heads_text
 from kvviz.text import sizing as text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,3 +196,65 @@ def test_numbers_are_the_same_in_both_languages(name: str) -> None:
     assert english - japanese == Counter()
     # "One request" is リクエスト 1 件: English writes what is less than ten as a word.
     assert {number for number in japanese - english if len(number) > 1} == set()
+
+
+# --- state -----------------------------------------------------------------------------------------------------------
+
+LOG = (ROOT / "kvviz" / "data" / "example_logs" / "vllm.log").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What somebody does on a page."""
+
+    typed: dict[str, Any]
+    """Typed and chosen, by key; ``{lang}`` in one is the language."""
+    panels: tuple[str, ...] = ()
+    """Opened, by key."""
+    tabs: dict[str, Text] = field(default_factory=dict)
+    """Opened, by key."""
+    pressed: str = ""
+    """A button that is there no more once it was pressed, by key."""
+
+
+CHANGES = {
+    "sizing": Change(
+        typed={"input": "9,999", "sequences": "7", "kv_dtype": "fp8"},
+        panels=("share", "growth_table"),
+        tabs={"tabs": text.WHY},
+    ),
+    "compare": Change(typed={}, tabs={"compare_tabs": compare_text.TAB_MODELS}),
+    "check_log": Change(typed={"log_text": LOG, "log_model": "Qwen/Qwen3-32B"}),
+    "heads": Change(typed={}, panels=("heads_settings", "kept_table"), tabs={"heads_tabs": heads_text.TAB_LAYERS}),
+    "blocks": Change(typed={"blocks_pool": "96", "blocks_block": "8"}, panels=("blocks_settings", "race_table")),
+    "prefixes": Change(typed={"prefix_prompt_1": "My own words", "prefix_capacity": "2,000"}),
+    "live": Change(typed={"live_prompt": "My own words", "live_new_tokens": "12"}),
+    "learn": Change(typed={"learn_step": 3}, panels=("learn_steps_table",)),
+    "workshop": Change(typed={"workshop_page_{lang}": "250"}),
+    "review": Change(typed={"claim": "12 GiB"}, pressed="challenge"),
+}
+
+
+def test_another_language_keeps_all_that_was_done_on_every_page() -> None:
+    app = opened("sizing", {"lang": "en"}).run()
+    lang: Lang = "en"
+    for page, change in CHANGES.items():
+        app.switch_page(str(ROOT / "pages" / f"{page}.py")).run()
+        for panel in change.panels:
+            app.session_state[panel] = True
+        for key, title in change.tabs.items():
+            app.session_state[key] = title(lang)
+        app.run()
+        for key, value in change.typed.items():
+            boxes = (*app.text_input, *app.text_area, *app.selectbox, *app.multiselect, *app.slider)
+            {box.key: box for box in boxes}[key.format(lang=lang)].set_value(value).run()
+        if change.pressed:
+            app.button(key=change.pressed).click().run()
+        lang = "ja" if lang == "en" else "en"
+        app.segmented_control(key="lang").set_value(lang).run()
+        assert not app.exception, (page, app.exception)
+        wanted = (
+            change.typed | dict.fromkeys(change.panels, True) | {key: tab(lang) for key, tab in change.tabs.items()}
+        )
+        assert {key: app.session_state[key] for key in wanted} == wanted, page
+        assert change.pressed not in {button.key for button in app.button}, page
