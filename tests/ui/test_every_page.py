@@ -253,8 +253,7 @@ def test_another_language_keeps_all_that_was_done_on_every_page() -> None:
         lang = "ja" if lang == "en" else "en"
         app.segmented_control(key="lang").set_value(lang).run()
         assert not app.exception, (page, app.exception)
-        wanted = (
-            change.typed | dict.fromkeys(change.panels, True) | {key: tab(lang) for key, tab in change.tabs.items()}
-        )
+        wanted = {key.format(lang=lang): value for key, value in change.typed.items()}
+        wanted |= dict.fromkeys(change.panels, True) | {key: title(lang) for key, title in change.tabs.items()}
         assert {key: app.session_state[key] for key in wanted} == wanted, page
         assert change.pressed not in {button.key for button in app.button}, page
