@@ -32,6 +32,19 @@ JAPANESE = r"[\u3005\u3040-\u30ff\u3400-\u9fff]"
 HALF_WIDTH_KANA = re.compile(r"[\uff61-\uff9f]")
 ASCII_AFTER_JAPANESE = re.compile(rf"{JAPANESE}[,.!?;(]|[),]{JAPANESE}")
 NO_SPACE_BETWEEN = re.compile(rf"{JAPANESE}[A-Za-z0-9]|[A-Za-z0-9]{JAPANESE}")
+COLON_AFTER_JAPANESE = re.compile(rf"(?:{JAPANESE}|[）」])[:;]")
+FULL_WIDTH_LATIN = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff05\uff0b\uff0d\uff0f\uff1d\u3000]")
+SPACE_AT_PUNCTUATION = re.compile(r"[、。（「：] | [、。）」：]")
+ASCII_PARENTHESES = re.compile(rf"\([^()]*{JAPANESE}[^()]*\)")
+SPACE_BEFORE_PERCENT = re.compile(r"[\d}] %")
+NO_SPACE_BEFORE_UNIT = re.compile(r"[\d}](?:[KMG]i?B|tokens?|トークン)\b")
+OTHER_DASH = re.compile("\u301c")
+PLAIN_FORM = re.compile(r"(?:(?<!ま)(?<!で)す|[るつくむぶぐぬだ]|(?<!まし)(?<!でし)た|[なしきよ]い|(?<!しょ)う)[。！]")
+"""A sentence that ends in する, だ or ない instead of します, です or ません."""
+PROMPTS = ("Question: ", "Tyres: ", "Chain: ")
+"""How the prompts begin that the Shared prefixes page opens with: not the app speaks there."""
+CLAIMS = "kvviz/text/workshop.py"
+"""Where statements to be judged and usual mistakes are quoted, in the plain form."""
 PLACEHOLDER = re.compile(r"{[^{}]*}")
 MARKUP = "*_` \n"
 
@@ -82,6 +95,19 @@ def test_japanese_is_set_as_japanese_is(en: str, ja: str) -> None:
     assert not ASCII_AFTER_JAPANESE.search(ja), ASCII_AFTER_JAPANESE.findall(ja)
     assert not NO_SPACE_BETWEEN.search(ja), NO_SPACE_BETWEEN.findall(ja)
     assert not re.search(JAPANESE, en), "Japanese in the English"
+    assert not FULL_WIDTH_LATIN.search(ja), FULL_WIDTH_LATIN.findall(ja)
+    assert en.startswith(PROMPTS) or not COLON_AFTER_JAPANESE.search(ja), COLON_AFTER_JAPANESE.findall(ja)
+    assert not SPACE_AT_PUNCTUATION.search(ja), SPACE_AT_PUNCTUATION.findall(ja)
+    # The name of a pasted config goes into links, which know no full-width signs.
+    assert en == "{name} (pasted)" or not ASCII_PARENTHESES.search(ja), ASCII_PARENTHESES.findall(ja)
+    for text in (en, ja):
+        assert not SPACE_BEFORE_PERCENT.search(text), SPACE_BEFORE_PERCENT.findall(text)
+        assert not NO_SPACE_BEFORE_UNIT.search(text), NO_SPACE_BEFORE_UNIT.findall(text)
+    assert not OTHER_DASH.search(ja), "a wave dash where others have ～"
+
+
+def test_japanese_sentences_are_polite() -> None:
+    assert [(where, ja) for where, _, ja in texts() if PLAIN_FORM.search(ja) and not where.startswith(CLAIMS)] == []
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------

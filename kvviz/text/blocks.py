@@ -39,7 +39,7 @@ HELP = {
 }
 VIEWS = {
     "race": Text("Contiguous and paged", "連続領域とページ方式"),
-    "hybrid": Text("Hybrid: windows", "ハイブリッド: ウィンドウ"),
+    "hybrid": Text("Hybrid: windows", "ハイブリッド：ウィンドウ"),
 }
 TRACES = {
     "teaching": Text("Teaching set", "教材"),
@@ -61,7 +61,7 @@ PLACES = {
     "firstfit": Text("in the first hole", "先頭の空きに配置"),
     "buddy": Text("in chunks of powers of two (buddy)", "2 のべき乗単位（buddy）"),
 }
-SETTINGS = Text("Settings: requests, pool, block size, hybrid view", "設定: リクエスト、プール、ブロック、ハイブリッド")
+SETTINGS = Text("Settings: requests, pool, block size, hybrid view", "設定：リクエスト、プール、ブロック、ハイブリッド")
 UPLOAD = Text("CSV (prompt_tokens, output_tokens), JSON or JSONL", "CSV（prompt_tokens、output_tokens）、JSON、JSONL")
 NO_FILE = Text(
     "Upload a file of requests under Settings; a link never contains it. Until then the teaching set is shown.",
@@ -84,15 +84,15 @@ NO_SCENARIO_POOL = Text(
 
 WHOLE = Text(
     "{field}: give a whole number from {low} to {high}, not “{shown}”.",
-    "{field}: {low}～{high} の整数を指定してください（入力値: 「{shown}」）。",
+    "{field}: {low}～{high} の整数を指定してください（入力値：「{shown}」）。",
 )
 NOT_A_CHOICE = Text(
     "{field}: choose one of {names}, not “{shown}”.",
-    "{field}: {names} のいずれかを指定してください（入力値: 「{shown}」）。",
+    "{field}: {names} のいずれかを指定してください（入力値：「{shown}」）。",
 )
 NOT_GROUPS = Text(
     "Groups of layers: give full or a number of tokens for each, up to eight, with commas, not “{shown}”.",
-    "レイヤーのグループ: full かトークン数をコンマ区切りで 8 個まで指定してください（入力値: 「{shown}」）。",
+    "レイヤーのグループ：full かトークン数をコンマ区切りで 8 個まで指定してください（入力値：「{shown}」）。",
 )
 TOO_MANY_BLOCKS = Text(
     "{blocks} blocks are too many to draw; make the pool smaller or the blocks larger, at most {most}.",
@@ -180,8 +180,8 @@ TOLD = Text(
     "{served} served; running {running}; waiting {waiting}.",
     "処理済み {served} 件。実行中 {running}。待ち {waiting}。",
 )
-TOLD_PREEMPTED = Text("Lost all its blocks: {requests}.", "ブロックをすべて失った: {requests}。")
-TOLD_FINISHED = Text("Last token: {requests}.", "最後のトークン: {requests}。")
+TOLD_PREEMPTED = Text("Lost all its blocks: {requests}.", "ブロックをすべて失った：{requests}。")
+TOLD_FINISHED = Text("Last token: {requests}.", "最後のトークン：{requests}。")
 TOLD_SHARES = Text(
     "Used {used}, reserved {reserved}, never written {internal}, free or lost {external}.",
     "使用 {used}、予約 {reserved}、無駄 {internal}、空き・断片化 {external}。",
@@ -206,14 +206,14 @@ PLAYER = {
     "running": Text("running {count}", "実行中 {count}"),
     "queue": Text("waiting {count}", "待ち {count}"),
     "preemptions": Text("preemptions {count}", "プリエンプション {count}"),
-    "lost": Text("preempted: {requests}", "プリエンプション: {requests}"),
-    "last": Text("last token: {requests}", "最後のトークン: {requests}"),
+    "lost": Text("preempted: {requests}", "プリエンプション：{requests}"),
+    "last": Text("last token: {requests}", "最後のトークン：{requests}"),
     "used": Text("Used", "使用"),
     "reserved": Text("Reserved", "予約"),
     "internal": Text("Never written", "無駄"),
     "external": Text("Free or lost", "空き・断片化"),
     "hole": Text("Largest hole {count}", "最大の空き {count}"),
-    "table": Text("Block table of request", "ブロックテーブル: リクエスト"),
+    "table": Text("Block table of request", "ブロックテーブル：リクエスト"),
     "logical": Text("Logical block", "論理ブロック"),
     "slots": Text("slots {first}–{last}", "スロット {first}～{last}"),
     "physical": Text("block {block}", "ブロック {block}"),
@@ -254,7 +254,7 @@ LINK = Text(
 
 # --- research --------------------------------------------------------------------------------------------------------
 
-RESEARCH = Text("Research: the whole trace", "調査: トレース全体")
+RESEARCH = Text("Research: the whole trace", "調査：トレース全体")
 RESEARCH_INTRO = Text(
     "{requests} requests ({tokens} tokens), all waiting from the start, on one memory after another: the pool of {pool}"
     " slots, other block sizes, other pools; contiguous memory in buddy chunks, as in the paper. Takes some seconds.",
@@ -296,7 +296,7 @@ PAPER_CAPTION = Text(
     "◆: the share used in Fig. 2 of the PagedAttention paper (SOSP'23): Orca (Max) 20.4%, Orca (Pow2) 26.8%, Orca"
     " (Oracle) 38.2%, vLLM 96.3%. Pow2 is known to differ here: about 5 points more of the memory"
     " is free or lost than in the paper.",
-    "◆ は PagedAttention 論文（SOSP'23）の図 2 にある使用率です: Orca (Max) 20.4%、Orca (Pow2) 26.8%、"
+    "◆ は PagedAttention 論文（SOSP'23）の図 2 にある使用率です：Orca (Max) 20.4%、Orca (Pow2) 26.8%、"
     "Orca (Oracle) 38.2%、vLLM 96.3%。Pow2 だけは差があり、ここでは空き・断片化が論文より約 5 ポイント多くなります。",
 )
 PAPER_ELSEWHERE = Text(
@@ -305,7 +305,7 @@ PAPER_ELSEWHERE = Text(
 )
 RUNNING_TITLE = Text("Requests in memory over time", "メモリ内のリクエスト数の推移")
 STEPS_AXIS = Text("Step", "ステップ")
-BLOCKS_TITLE = Text("Block size: memory used, and its price", "ブロックサイズ: 使用率とその代償")
+BLOCKS_TITLE = Text("Block size: memory used, and its price", "ブロックサイズ：使用率とその代償")
 BLOCK_AXIS = Text("Tokens per block", "ブロックあたりのトークン数")
 USED_LINE = Text("memory used (left)", "使用率（左）")
 ENTRIES_LINE = Text("block table entries of a request (right)", "1 件のブロックテーブルの項目数（右）")
@@ -325,11 +325,11 @@ PAPER_COLUMN = Text("Paper, used", "論文の使用率")
 ENTRIES = Text("Table entries a request", "1 件のテーブル項目数")
 AGAIN = Text("Shared tokens computed again", "再計算する共有トークン")
 USED_COLUMN = Text("Used", "使用率")
-SHARES_ALT = Text("Memory used while requests wait: {parts}.", "待ちがある間のメモリの使用率: {parts}。")
-RUNNING_ALT = Text("Requests in memory, on average: {parts}.", "メモリ内のリクエスト数の平均: {parts}。")
-BLOCKS_ALT = Text("Memory used by block size: {parts}.", "ブロックサイズごとの使用率: {parts}。")
+SHARES_ALT = Text("Memory used while requests wait: {parts}.", "待ちがある間のメモリの使用率：{parts}。")
+RUNNING_ALT = Text("Requests in memory, on average: {parts}.", "メモリ内のリクエスト数の平均：{parts}。")
+BLOCKS_ALT = Text("Memory used by block size: {parts}.", "ブロックサイズごとの使用率：{parts}。")
 POOLS_ALT = Text(
     "Requests in memory by pool, contiguous and paged: {parts}.",
-    "プールごとのリクエスト数（連続領域、ページ方式）: {parts}。",
+    "プールごとのリクエスト数（連続領域、ページ方式）：{parts}。",
 )
 PART = Text("{name} {value}", "{name} {value}")

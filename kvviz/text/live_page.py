@@ -24,8 +24,8 @@ DIFFERENT = Text(
     "Residual {bytes} B: measured and predicted differ",
     "差 {bytes} B: 実測と予測が異なる",
 )
-NOT_PREDICTED = Text("Measured only: kvviz has no rule for this cache", "実測のみ: このキャッシュの予測規則なし")
-NO_CACHE = Text("No cache: nothing is kept between steps", "キャッシュなし: ステップ間で何も保持しない")
+NOT_PREDICTED = Text("Measured only: kvviz has no rule for this cache", "実測のみ：このキャッシュの予測規則なし")
+NO_CACHE = Text("No cache: nothing is kept between steps", "キャッシュなし：ステップ間で何も保持しない")
 
 # --- figures ---------------------------------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ ROW_TOKENS = Text("Tokens", "トークン")
 ROW_PREDICTED = Text("Predicted (B)", "予測 (B)")
 ROW_MEASURED = Text("Measured (B)", "実測 (B)")
 ROW_RESIDUAL = Text("Residual (B)", "差 (B)")
-ROW_SECONDS = Text("Step (s)", "ステップ (秒)")
+ROW_SECONDS = Text("Step (s)", "ステップ（秒）")
 SAID = Text("Text of the first sequence", "1 系列目の文")
 SAYS_NOTHING = Text("Nothing yet.", "まだありません。")
 NO_WORDS = Text(
@@ -59,13 +59,13 @@ NO_WORDS = Text(
 START = Text("Start a live run", "実測を開始")
 STOP = Text("Stop", "停止")
 STATES = {
-    "waiting": Text("Waiting: {position} before this run", "待機中: 前に {position} 件"),
+    "waiting": Text("Waiting: {position} before this run", "待機中：前に {position} 件"),
     "loading": Text("Loading the model …", "モデルを読み込み中…"),
     "running": Text("{done} of {all} tokens", "{done} / {all} トークン"),
 }
 STOPPING = Text("Stopping after this step …", "このステップの後に停止します…")
 STOPPED = Text("The run was stopped.", "実行を停止しました。")
-FREED = Text("Free now: {free}.", "現在の空き: {free}。")
+FREED = Text("Free now: {free}.", "現在の空き：{free}。")
 LEAVE = Text(
     "Runs on the machine that serves this page ({device}), one at a time. Leaving the page stops the run.",
     "このページのサーバー（{device}）で 1 件ずつ実行します。ページを離れると実行は停止します。",
@@ -75,9 +75,9 @@ DEVICES = {
     "cpu": Text("CPU", "CPU"),
     "cuda": Text("GPU", "GPU"),
 }
-ENABLE = Text("This enables live runs:", "実測を有効にするコマンド:")
+ENABLE = Text("This enables live runs:", "実測を有効にするコマンド：")
 SETTINGS = Text("Settings", "設定")
-MORE = Text("Cache: {cache}", "キャッシュ: {cache}")
+MORE = Text("Cache: {cache}", "キャッシュ：{cache}")
 MODEL = Text("Model", "モデル")
 PROMPT = Text("Prompt", "入力文")
 LABELS = {
@@ -119,7 +119,7 @@ BOTH = Text("{short} ({count}\u00a0B)", "{short}（{count}\u00a0B）")
 HOLDERS = {
     "weights": Text("Weights", "重み"),
     "kv": Text("KV cache", "KV キャッシュ"),
-    "rounding": Text("Cache: rounded up to 512 B granules", "キャッシュ: 512 B 単位への切り上げ"),
+    "rounding": Text("Cache: rounded up to 512 B granules", "キャッシュ：512 B 単位への切り上げ"),
     "tensors": Text("Other tensors at rest", "静止時のその他のテンソル"),
     "process": Text("Rest of the process (PyTorch, activations)", "プロセスの残り（PyTorch、アクティベーション）"),
     "slack": Text("Allocator slack: segments not full", "アロケーターの余り（空きのあるセグメント）"),
@@ -138,7 +138,7 @@ SPEED_CHART = Text("Seconds in all by new tokens", "生成トークン数と合�
 NEW_TOKENS_AXIS = Text("New tokens, per sequence", "生成トークン数（1 系列）")
 WITH = Text("with a cache", "キャッシュあり")
 WITHOUT = Text("without a cache", "キャッシュなし")
-SPEED_ALT = Text("Seconds in all by new tokens: {runs}.", "生成トークン数ごとの合計時間: {runs}。")
+SPEED_ALT = Text("Seconds in all by new tokens: {runs}.", "生成トークン数ごとの合計時間：{runs}。")
 SPEED_RUN = Text("{name} {seconds} s at {tokens} tokens", "{name} {tokens} トークンで {seconds} 秒")
 COLUMN_WHAT = Text("Figure", "項目")
 NEW_TOKENS = Text("New tokens", "生成トークン")

@@ -196,13 +196,13 @@ COLUMN_OURS = Text("Replayed, %", "再生 %")
 COLUMN_THEIRS = Text("Published, %", "論文 %")
 CURVE_ALT = Text(
     en="Hit ratio of full prompt blocks on {trace}, by capacity in tokens, replayed: {ours}. Published: {theirs}.",
-    ja="{trace} の満杯のプロンプトブロックのヒット率（容量はトークン）。再生: {ours}。論文: {theirs}。",
+    ja="{trace} の満杯のプロンプトブロックのヒット率（容量はトークン）。再生：{ours}。論文：{theirs}。",
 )
 CURVE_POINT = Text(en="{tokens}: {ratio}", ja="{tokens}: {ratio}")
 CITED = Text(
     en="Trace and published figures: Mooncake, FAST '25 (read off its Fig. 9). The paper does not say how it counts"
     " blocks that are not full; counted in full blocks, ours differ by {low} to {high} points here.",
-    ja="トレースと論文の値: Mooncake、FAST '25（図 9 から読み取り）。"
+    ja="トレースと論文の値：Mooncake、FAST '25（図 9 から読み取り）。"
     "満杯でないブロックの数え方は論文に書かれていません。"
     "満杯のブロックで数えると、ここでの値との差は {low}～{high} ポイントです。",
 )
@@ -222,7 +222,7 @@ SHARED_TOKENS_HELP = Text(
 SAVES = Text(
     en="**{before} → {after}** requests at once: {shared} of {input} input tokens, {bytes} on each GPU, are held once"
     " for all.",
-    ja="同時実行 **{before} → {after}** 件: 入力 {input} トークンのうち {shared} トークン"
+    ja="同時実行 **{before} → {after}** 件：入力 {input} トークンのうち {shared} トークン"
     "（GPU あたり {bytes}）を全リクエストで 1 つだけ持ちます。",
 )
 SAVES_NOTHING = Text(
@@ -247,7 +247,7 @@ COLUMN_FIT = Text("Fit at once", "同時に入る件数")
 COLUMN_ONCE = Text("Held once, GiB", "共有分 GiB")
 SAVES_ALT = Text(
     en="Requests that fit at once, by tokens of the shared system prompt: {points}. {asked} are asked for.",
-    ja="共通のシステムプロンプトのトークン数と同時に入る件数: {points}。必要なのは {asked} 件です。",
+    ja="共通のシステムプロンプトのトークン数と同時に入る件数：{points}。必要なのは {asked} 件です。",
 )
 SAVES_POINT = Text(en="{tokens}: {fit}", ja="{tokens}: {fit}")
 
@@ -255,11 +255,11 @@ SAVES_POINT = Text(en="{tokens}: {fit}", ja="{tokens}: {fit}")
 
 NOT_WHOLE = Text(
     en="{name}: give a whole number from {low} to {high}, not “{shown}”. {used} is used until then.",
-    ja="{name}: {low}～{high} の整数を指定してください（入力値: 「{shown}」）。修正されるまでは {used} を使います。",
+    ja="{name}: {low}～{high} の整数を指定してください（入力値：「{shown}」）。修正されるまでは {used} を使います。",
 )
 NO_SUCH = Text(
     en="{name} in the link: “{shown}” is not known here and is left out.",
-    ja="リンクの「{name}」: 「{shown}」は使えないため、無視します。",
+    ja="リンクの「{name}」：「{shown}」は使えないため、無視します。",
 )
 SHARE = Text("Share", "共有")
 LINK_HELP = Text(

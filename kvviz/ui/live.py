@@ -157,7 +157,8 @@ def button(allowed: Settings, lang: Lang) -> None:
         sentence = problem.message(lang)
         field = problem.field if isinstance(problem, ScenarioError) else None
         if field and sentence.startswith(f"{field}: ") and field in text.LABELS:
-            sentence = f"{text.LABELS[field](lang)}: {sentence.removeprefix(f'{field}: ')}"
+            colon = "：" if lang == "ja" else ": "
+            sentence = f"{text.LABELS[field](lang)}{colon}{sentence.removeprefix(f'{field}: ')}"
         show.lines((sentence,))
     failed: Progress | None = st.session_state.get("live_failed")
     if failed is not None:
