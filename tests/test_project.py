@@ -242,8 +242,8 @@ def test_the_japanese_readme_says_what_the_english_one_does() -> None:
         re.search(r"^\|---\|---\|---\|---\|\n(.*?)\n\n", text, re.DOTALL | re.MULTILINE) for text in (README, README_JA)
     ]
     english, japanese = ([row.split("|")[3] for row in found[1].splitlines()] for found in checked if found)
-    assert [re.findall(r"[\d,]+", cell) for cell in english] == [
-        re.findall(r"[\d,]+", cell.replace("3 通り", "")) for cell in japanese
+    assert [re.findall(r"\d(?:[\d,]*\d)?", cell) for cell in english] == [
+        re.findall(r"\d(?:[\d,]*\d)?", cell.replace("3 通り", "")) for cell in japanese
     ]
 
 
