@@ -56,7 +56,7 @@ UNFOLD = """() => {
 }"""
 
 
-def serious(page: Page, within: str = "body") -> list[str]:
+def serious(page: Page, within: str = "html") -> list[str]:
     """What axe finds, a line each."""
     found: list[str] = page.evaluate(CHECK, [within, STREAMLITS_OWN])
     return found
