@@ -45,15 +45,15 @@ else:
         show.table(partial(race.rows, raced, lang), key="race", lang=lang)
 state.publish(answered.scenario, asked="model" not in answered.errors, **query)
 
-panel = st.expander(text.SETTINGS(lang), key="blocks_settings", icon=":material/tune:", on_change="rerun")
+panel = show.folded(text.SETTINGS(lang), key="blocks_settings", icon=":material/tune:")
 if panel.open:
     with panel:
         page.controls(settings, answered, lang)
-research = st.expander(text.RESEARCH(lang), key="blocks_research", icon=":material/query_stats:", on_change="rerun")
+research = show.folded(text.RESEARCH(lang), key="blocks_research", icon=":material/query_stats:")
 if research.open and raced is not None:
     with research:
         page.research(raced, lang)
-share = st.expander(text.SHARE(lang), key="blocks_share", icon=":material/share:", on_change="rerun")
+share = show.folded(text.SHARE(lang), key="blocks_share", icon=":material/share:")
 if share.open:
     with share:
         st.caption(text.LINK(lang))

@@ -17,7 +17,7 @@ page.begin(lang)
 show.rejected(lang)
 page.problems(lang)
 page.presets(scenario, lang)
-panel = st.expander(show.summary(scenario, lang), key="heads_settings", icon=":material/tune:", on_change="rerun")
+panel = show.folded(show.summary(scenario, lang), key="heads_settings", icon=":material/tune:")
 if panel.open:
     with panel:
         st.caption(text.SETTINGS(lang))

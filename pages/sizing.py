@@ -97,7 +97,7 @@ if sizing is not None and not embedded:
 
 # A link to what stands in would be taken for that of the model asked for.
 if sizing is not None and not embedded and not stands_in:
-    share = st.expander(text.SHARE(lang), key="share", icon=":material/share:", on_change="rerun")
+    share = show.folded(text.SHARE(lang), key="share", icon=":material/share:")
     if share.open:
         with share:
             tables = {text.GROWTH(lang): growth_rows(sizing, lang), text.LAYERS(lang): layer_rows(sizing, lang)}

@@ -584,9 +584,9 @@ def test_estimates_are_marked_and_nothing_else_is_called_measured(capsys: Captur
         assert marked in out
     assert out.count("measured: ") == 2  # the GPU as programs see it, too
     for marked in (
-        "計算値: ",
-        "推定: ",
-        "実測: ",
+        "計算値：",
+        "推定：",
+        "実測：",
         "PyTorch 以外",
         "アクティベーション",
         "実データ量",

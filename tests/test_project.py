@@ -34,6 +34,19 @@ JAPANESE = r"[\u3005\u3040-\u30ff\u3400-\u9fff]"
 HALF_WIDTH_KANA = re.compile(r"[\uff61-\uff9f]")
 ASCII_AFTER_JAPANESE = re.compile(rf"{JAPANESE}[,.!?;(]|[),]{JAPANESE}")
 NO_SPACE_BETWEEN = re.compile(rf"{JAPANESE}[A-Za-z0-9]|[A-Za-z0-9]{JAPANESE}")
+COLON_AFTER_JAPANESE = re.compile(rf"(?:{JAPANESE}|[）」])[:;]")
+FULL_WIDTH_LATIN = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff05\uff0b\uff0d\uff0f\uff1d\u3000]")
+SPACE_AT_PUNCTUATION = re.compile(r"[、。（「：] | [、。）」：]")
+ASCII_PARENTHESES = re.compile(rf"\([^()]*{JAPANESE}[^()]*\)")
+SPACE_BEFORE_PERCENT = re.compile(r"[\d}] %")
+NO_SPACE_BEFORE_UNIT = re.compile(r"[\d}](?:[KMG]i?B|tokens?|トークン)\b")
+OTHER_DASH = re.compile("\u301c")
+PLAIN_FORM = re.compile(r"(?:(?<!ま)(?<!で)す|[るつくむぶぐぬだ]|(?<!まし)(?<!でし)た|[なしきよ]い|(?<!しょ)う)[。！]")
+"""A sentence that ends in する, だ or ない instead of します, です or ません."""
+PROMPTS = ("Question: ", "Tyres: ", "Chain: ")
+"""How the prompts begin that the Shared prefixes page opens with: not the app speaks there."""
+CLAIMS = "kvviz/text/workshop.py"
+"""Where statements to be judged and usual mistakes are quoted, in the plain form."""
 PLACEHOLDER = re.compile(r"{[^{}]*}")
 MARKUP = "*_` \n"
 
@@ -53,6 +66,13 @@ def texts() -> Iterator[tuple[str, str, str]]:
             yield f"{name(path)}:{call.lineno}", ast.literal_eval(parts["en"]), ast.literal_eval(parts["ja"])
 
 
+PAGE_TITLES = {
+    f"{name(path)}:{node.lineno}"
+    for path in sorted((PACKAGE / "text").glob("*.py"))
+    for node in ast.parse(path.read_text(encoding="utf-8")).body
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "PAGE"
+}
+"""Where the titles of the pages stand."""
 TEXTS = [pytest.param(en, ja, id=where) for where, en, ja in texts()]
 
 
@@ -106,6 +126,19 @@ def test_japanese_is_set_as_japanese_is(en: str, ja: str) -> None:
     assert not ASCII_AFTER_JAPANESE.search(ja), ASCII_AFTER_JAPANESE.findall(ja)
     assert not NO_SPACE_BETWEEN.search(ja), NO_SPACE_BETWEEN.findall(ja)
     assert not re.search(JAPANESE, en), "Japanese in the English"
+    assert not FULL_WIDTH_LATIN.search(ja), FULL_WIDTH_LATIN.findall(ja)
+    assert en.startswith(PROMPTS) or not COLON_AFTER_JAPANESE.search(ja), COLON_AFTER_JAPANESE.findall(ja)
+    assert not SPACE_AT_PUNCTUATION.search(ja), SPACE_AT_PUNCTUATION.findall(ja)
+    # The name of a pasted config goes into links, which know no full-width signs.
+    assert en == "{name} (pasted)" or not ASCII_PARENTHESES.search(ja), ASCII_PARENTHESES.findall(ja)
+    for text in (en, ja):
+        assert not SPACE_BEFORE_PERCENT.search(text), SPACE_BEFORE_PERCENT.findall(text)
+        assert not NO_SPACE_BEFORE_UNIT.search(text), NO_SPACE_BEFORE_UNIT.findall(text)
+    assert not OTHER_DASH.search(ja), "a wave dash where others have ～"
+
+
+def test_japanese_sentences_are_polite() -> None:
+    assert [(where, ja) for where, _, ja in texts() if PLAIN_FORM.search(ja) and not where.startswith(CLAIMS)] == []
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------
@@ -175,6 +208,7 @@ def test_no_file_names_a_place_on_the_machine_it_was_written_on() -> None:
 # --- promises --------------------------------------------------------------------------------------------------------
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+README_JA = (ROOT / "README.ja.md").read_text(encoding="utf-8")
 
 
 def test_ci_runs_what_the_readme_says() -> None:
@@ -190,8 +224,8 @@ def test_ci_runs_what_the_readme_says() -> None:
 
 
 def examples() -> list[tuple[str, str]]:
-    """The README's ``$ kvviz`` lines with what stands below each; a line ``…`` leaves out the rest."""
-    blocks = re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL)
+    """``$ kvviz`` lines of both READMEs with what stands below each; a line ``…`` leaves out the rest."""
+    blocks = re.findall(r"```console\n(.*?)```", README + README_JA, flags=re.DOTALL)
     return [
         match for block in blocks for match in re.findall(r"^\$ (kvviz .*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
     ]
@@ -212,12 +246,47 @@ def test_the_readme_shows_what_the_command_line_answers(command: str, output: st
 
 
 def test_the_readme_has_examples_and_counts_right() -> None:
-    assert len(examples()) >= 1
+    assert len(examples()) >= 2
     bundled = len(list((PACKAGE / "data" / "configs").glob("*.json")))
     known = json.loads((ROOT / "tests" / "data" / "known_sizes.json").read_text(encoding="utf-8"))
     reserved = sum("vllm_0_33" in row for row in known)
     assert f"| {bundled} published configs |" in README
     assert f"| the {reserved} of them it runs |" in README
+
+
+def prose(readme: str) -> str:
+    """A README without what the command line answers."""
+    return re.sub(r"```.*?```", "", readme, flags=re.DOTALL)
+
+
+def test_the_japanese_readme_says_what_the_english_one_does() -> None:
+    assert "[日本語](README.ja.md)" in README
+    assert "[English](README.md)" in README_JA
+    assert len(README_JA) < len(README)
+    number = re.compile(r"(?<![\w.])\d[\d,.]*\d|(?<![\w.])\d\d")
+    written_out = {"10", "60"}  # "an hour in ten steps"
+    assert set(number.findall(prose(README_JA))) - set(number.findall(prose(README))) == written_out
+    # What is held against what: the same rows with the same counts.
+    checked = [
+        re.search(r"^\|---\|---\|---\|---\|\n(.*?)\n\n", text, re.DOTALL | re.MULTILINE) for text in (README, README_JA)
+    ]
+    english, japanese = ([row.split("|")[3] for row in found[1].splitlines()] for found in checked if found)
+    assert [re.findall(r"\d(?:[\d,]*\d)?", cell) for cell in english] == [
+        re.findall(r"\d(?:[\d,]*\d)?", cell.replace("3 通り", "")) for cell in japanese
+    ]
+
+
+def test_the_readmes_call_the_pages_as_the_app_does() -> None:
+    titles = {en.partition(" (")[0]: ja.partition("（")[0] for where, en, ja in texts() if where in PAGE_TITLES}
+    assert len(titles) == 10
+    assert [title for title in titles if f"**{title}**" not in README] == []
+    assert [title for title in titles.values() if f"**{title}**" not in README_JA] == []
+
+
+def test_the_japanese_readme_is_set_as_japanese_is() -> None:
+    said = re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose(README_JA))
+    for rule in (HALF_WIDTH_KANA, NO_SPACE_BETWEEN, COLON_AFTER_JAPANESE, FULL_WIDTH_LATIN, PLAIN_FORM):
+        assert rule.findall(said) == []
 
 
 HEAVY_IMPORTS = """

@@ -419,7 +419,7 @@ def models_figure(
             ],
             mode="markers",
             name=text.KINDS[kind](lang),
-            marker={"symbol": symbol, "color": colour, "size": 10, "opacity": 0.85},
+            marker={"symbol": symbol, "color": colour, "size": 10},
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
             meta=kind,
         )

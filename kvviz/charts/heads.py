@@ -122,7 +122,7 @@ def _sharing(queries: int, kv_heads: int, top: float, across: int, lang: Lang) -
         stored = place < kv_heads
         parts.append(
             f'<rect x="{place * cell + 0.5:.2f}" y="{y:g}" width="{max(1.6, cell - 1.2):.2f}" height="14" rx="1" '
-            + (f'fill="{_KV}"/>' if stored else f'fill="none" stroke="{RULE}" stroke-opacity="0.7"/>')
+            + (f'fill="{_KV}"/>' if stored else f'fill="none" stroke="{RULE}" stroke-opacity="0.85"/>')
         )
     return parts, y + 16
 
@@ -144,7 +144,7 @@ def _box(box: int, each: int, left: float, above: float, grid: _Grid, lang: Lang
     return (
         f'<g><title>{escape(title)}</title><rect x="{left + 0.5:.2f}" y="{above + 0.5:.2f}" '
         f'width="{grid.wide - 1:.2f}" height="{grid.tall - 1:.2f}" rx="4" fill="{RULE}" fill-opacity="0.1" '
-        f'stroke="{RULE}" stroke-opacity="0.8"/>{_pair(squares, above + 5, f"kv{box + 1}")}{number}{dots}</g>'
+        f'stroke="{RULE}" stroke-opacity="0.85"/>{_pair(squares, above + 5, f"kv{box + 1}")}{number}{dots}</g>'
     )
 
 

@@ -223,7 +223,7 @@ def _cell(cell: Cell, fullest: Fraction, x: float, y: float, lang: Lang) -> str:
     return (
         f'<g class="layer"><title>{escape(title)}</title>'
         f'<rect x="{x:g}" y="{y:g}" width="{_CELL}" height="{_TALL}" fill="{RULE}" fill-opacity="0.12" '
-        f'stroke="{RULE}" stroke-opacity="0.5"{dash}/>{"".join(fills)}</g>'
+        f'stroke="{RULE}" stroke-opacity="0.85"{dash}/>{"".join(fills)}</g>'
     )
 
 

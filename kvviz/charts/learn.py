@@ -85,7 +85,7 @@ def _panel(steps: Sequence[Step], upto: int, left: int, name: Text, count: int, 
 
 def _cell(x: int, y: int, *, computed: bool, done: bool) -> str:
     if not done:
-        style = f'fill="none" stroke="{RULE}" stroke-opacity="0.5" stroke-dasharray="2 3"'
+        style = f'fill="none" stroke="{RULE}" stroke-opacity="0.85" stroke-dasharray="2 3"'
         return f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL - 2}" height="{_CELL - 2}" rx="4" {style}/>'
     if computed:
         return f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" rx="4" fill="{COLOURS["kv"]}"/>'

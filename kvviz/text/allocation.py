@@ -6,7 +6,7 @@ from kvviz.text.base import Text
 
 OUT_OF_BOUNDS = Text(
     en="{field}: give a whole number from {low} to {high}, not {shown}.",
-    ja="{field}: {low}～{high} の整数を指定してください（入力値: {shown}）。",
+    ja="{field}：{low}～{high} の整数を指定してください（入力値：{shown}）。",
 )
 BLOCK_OVER_POOL = Text(
     en="A block of {block} {block:token|tokens} is larger than the pool of {pool}; make the pool larger or the block"
@@ -66,15 +66,15 @@ TOO_MANY_ROWS = Text(
 )
 NOT_A_COUNT = Text(
     en="Line {line}: {field} must be a whole number from 0 to {high}, not “{shown}”.",
-    ja="{line} 行目: {field} は 0～{high} の整数で指定してください（入力値: 「{shown}」）。",
+    ja="{line} 行目：{field} は 0～{high} の整数で指定してください（入力値：「{shown}」）。",
 )
 NOT_A_TIME = Text(
     en="Line {line}: {field} must be a time that is not negative, not “{shown}”.",
-    ja="{line} 行目: {field} は 0 以上の時刻で指定してください（入力値: 「{shown}」）。",
+    ja="{line} 行目：{field} は 0 以上の時刻で指定してください（入力値：「{shown}」）。",
 )
 NOT_IDS = Text(
     en="Line {line}: hash_ids must be a list of whole numbers.",
-    ja="{line} 行目: hash_ids は整数のリストで指定してください。",
+    ja="{line} 行目：hash_ids は整数のリストで指定してください。",
 )
 NOT_JSON = Text(
     en="Line {line} is not a request in JSON; give one object a line, or one object with a list of requests.",
@@ -128,43 +128,43 @@ PREFIX = Text(
 )
 TRACE = Text(
     en="CSV (prompt_tokens, output_tokens, t_s), JSON or JSONL file, or a bundled trace: {names}",
-    ja="CSV（prompt_tokens、output_tokens、t_s）、JSON、JSONL のファイル、または同梱のトレース: {names}",
+    ja="CSV（prompt_tokens、output_tokens、t_s）、JSON、JSONL のファイル、または同梱のトレース：{names}",
 )
 ALLOCATOR = Text(en="how memory is given out", ja="メモリの割り当て方")
 RESERVE = Text(
     en="contiguous: what is set aside for a request (default: max)",
-    ja="contiguous: 1 リクエストに確保する量（既定値: max）",
+    ja="contiguous：1 リクエストに確保する量（既定値：max）",
 )
-PLACE = Text(en="contiguous: where it is placed (default: buddy)", ja="contiguous: 配置の方法（既定値: buddy）")
-BLOCK_TOKENS = Text(en="paged: tokens per block (default: 16)", ja="paged: ブロックあたりのトークン数（既定値: 16）")
+PLACE = Text(en="contiguous: where it is placed (default: buddy)", ja="contiguous：配置の方法（既定値：buddy）")
+BLOCK_TOKENS = Text(en="paged: tokens per block (default: 16)", ja="paged：ブロックあたりのトークン数（既定値：16）")
 POOL_TOKENS = Text(en="size of the pool in tokens", ja="プールの大きさ（トークン）")
 POOL_BLOCKS = Text(en="size of the pool in blocks", ja="プールの大きさ（ブロック）")
 MAX_TOKENS = Text(
     en="contiguous: length a request may reach, with --reserve max and pow2",
-    ja="contiguous: 1 リクエストの最大長（--reserve max と pow2）",
+    ja="contiguous：1 リクエストの最大長（--reserve max と pow2）",
 )
 ARRIVAL = Text(
     en="saturated: all requests wait from the start; trace: they come when the trace says (default: trace where it"
     " counts in steps, else saturated)",
-    ja="saturated: 全件が最初から待つ。trace: トレースの時刻に到着する"
-    "（既定値: トレースがステップ単位なら trace、ほかは saturated）",
+    ja="saturated：全件が最初から待ちます。trace：トレースの時刻に到着する"
+    "（既定値：トレースがステップ単位なら trace、ほかは saturated）",
 )
 STEP_S = Text(
     en="seconds a step takes, with --arrival trace (default: 0.05)",
-    ja="1 ステップの秒数。--arrival trace とともに使用（既定値: 0.05）",
+    ja="1 ステップの秒数。--arrival trace とともに使用（既定値：0.05）",
 )
-CACHING = Text(en="paged: prefix caching", ja="paged: プレフィックスキャッシュ")
+CACHING = Text(en="paged: prefix caching", ja="paged：プレフィックスキャッシュ")
 WATERMARK = Text(
     en="paged: blocks that stay free when a request is admitted (default: 0)",
-    ja="paged: リクエストの開始時に空けておくブロック数（既定値: 0）",
+    ja="paged：リクエストの開始時に空けておくブロック数（既定値：0）",
 )
 UNHASHED_FIRST = Text(
     en="paged: freed blocks without a cached content are used next, as in vLLM 0.12 and later",
-    ja="paged: 内容を残さないブロックを先に再利用する（vLLM 0.12 以降）",
+    ja="paged：内容を残さないブロックを先に再利用する（vLLM 0.12 以降）",
 )
 WINDOWS = Text(
     en="paged: groups of layers with blocks of their own, such as full,1024,1024 (attention windows in tokens)",
-    ja="paged: ブロックを別々に持つレイヤーのグループ。例: full,1024,1024（ウィンドウのトークン数）",
+    ja="paged：ブロックを別々に持つレイヤーのグループ。例：full,1024,1024（ウィンドウのトークン数）",
 )
 STEPS = Text(
     en="print every step, and with --json the events too; a request is in memory up to and in the step that finishes"
@@ -174,15 +174,15 @@ STEPS = Text(
 CAPACITY_BLOCKS = Text(en="blocks the cache holds, or inf", ja="キャッシュに入るブロック数。無制限は inf")
 ID_TOKENS = Text(
     en="tokens that an id stands for, where the trace does not say (default: 512)",
-    ja="1 つの ID が表すトークン数。トレースから分からない場合に使用（既定値: 512）",
+    ja="1 つの ID が表すトークン数。トレースから分からない場合に使用（既定値：512）",
 )
 ORDER = Text(
     en="fwd: the beginning of a prompt is dropped first; rev: its end, as engines do (default: fwd)",
-    ja="fwd: プロンプトの先頭から捨てる。rev: 末尾から捨てる（エンジンと同じ。既定値: fwd）",
+    ja="fwd：プロンプトの先頭から捨てます。rev：末尾から捨てる（エンジンと同じ。既定値：fwd）",
 )
 CACHE = Text(
     en="what is kept: the prompt, or all with the answer (default: prompt)",
-    ja="残すもの: prompt はプロンプトだけ、all は出力も含む（既定値: prompt）",
+    ja="残すもの：prompt はプロンプトだけ、all は出力も含む（既定値：prompt）",
 )
 NEEDS_MAX_TOKENS = Text(
     en="--max-tokens is needed with --reserve {reserve}: how long a request may become.",
@@ -190,15 +190,15 @@ NEEDS_MAX_TOKENS = Text(
 )
 NOT_WHOLE = Text(
     en="{flag}: give a whole number from {low} to {high}, not “{shown}”.",
-    ja="{flag}: {low}～{high} の整数を指定してください（入力値: 「{shown}」）。",
+    ja="{flag}：{low}～{high} の整数を指定してください（入力値：「{shown}」）。",
 )
 NOT_SECONDS = Text(
     en="{flag}: give a number of seconds above 0, not “{shown}”.",
-    ja="{flag}: 0 より大きい秒数を指定してください（入力値: 「{shown}」）。",
+    ja="{flag}：0 より大きい秒数を指定してください（入力値：「{shown}」）。",
 )
 NOT_WINDOWS = Text(
     en="--windows: give full or a number of tokens for each group, with commas, not “{shown}”.",
-    ja="--windows: グループごとに full かトークン数をコンマ区切りで指定してください（入力値: 「{shown}」）。",
+    ja="--windows：グループごとに full かトークン数をコンマ区切りで指定してください（入力値：「{shown}」）。",
 )
 
 SERVED = Text(
@@ -214,22 +214,22 @@ NEVER = Text(
     en="Never admitted, because they do not fit into the empty pool or become longer than what is set aside: {count}"
     " (in"
     " the trace, number {first}).",
-    ja="空のプールにも入らないか、確保量より長くなるため、開始できないリクエスト: {count} 件"
+    ja="空のプールにも入らないか、確保量より長くなるため、開始できないリクエスト：{count} 件"
     "（トレースの {first} 番目）。",
 )
 NEVER_PAGED = Text(
     en="Never admitted, because they do not fit into the empty pool: {count} (in the trace, number {first}).",
-    ja="空のプールにも入らず、開始できないリクエスト: {count} 件（トレースの {first} 番目）。",
+    ja="空のプールにも入らず、開始できないリクエスト：{count} 件（トレースの {first} 番目）。",
 )
 NOT_RESUMED = Text(
     en="Given up after a preemption, because with what they had generated they no longer fit into the empty pool beside"
     " the {watermark} {watermark:block|blocks} that must stay free: {count} (in the trace, number {first}).",
     ja="プリエンプション後、生成済みの分を含めると空のプール（常に空けておく {watermark} ブロックを除く）にも"
-    "入らなくなり、打ち切ったリクエスト: {count} 件（トレースの {first} 番目）。",
+    "入らなくなり、打ち切ったリクエスト：{count} 件（トレースの {first} 番目）。",
 )
 NOTHING_TO_DO = Text(
     en="Left out, because they have no prompt or ask for no output: {count}.",
-    ja="プロンプトか出力が 0 トークンのため、除外したリクエスト: {count} 件。",
+    ja="プロンプトか出力が 0 トークンのため、除外したリクエスト：{count} 件。",
 )
 NEVER_WAITED = Text(
     en="No request ever had to wait after a step's admissions, so there are no shares: they are measured while some"

@@ -39,7 +39,7 @@ HELP = {
 }
 VIEWS = {
     "race": Text("Contiguous and paged", "連続領域とページ方式"),
-    "hybrid": Text("Hybrid: windows", "ハイブリッド: ウィンドウ"),
+    "hybrid": Text("Hybrid: windows", "ハイブリッド：ウィンドウ"),
 }
 TRACES = {
     "teaching": Text("Teaching set", "教材"),
@@ -61,7 +61,7 @@ PLACES = {
     "firstfit": Text("in the first hole", "先頭の空きに配置"),
     "buddy": Text("in chunks of powers of two (buddy)", "2 のべき乗単位（buddy）"),
 }
-SETTINGS = Text("Settings: requests, pool, block size, hybrid view", "設定: リクエスト、プール、ブロック、ハイブリッド")
+SETTINGS = Text("Settings: requests, pool, block size, hybrid view", "設定：リクエスト、プール、ブロック、ハイブリッド")
 UPLOAD = Text(
     "CSV (prompt_tokens, output_tokens), JSON or JSONL, up to {megabytes} MB",
     "CSV（prompt_tokens、output_tokens）、JSON、JSONL（{megabytes} MB まで）",
@@ -83,7 +83,7 @@ TAKE_POOL = Text("Take the pool of the Sizing scenario", "サイジングのプ�
 SCENARIO_POOL = Text(
     "{model} on {gpus} × {gpu}: {blocks} {blocks:block|blocks} of {block} {block:token|tokens} for requests ({slots}"
     " {slots:slot|slots}), {bytes} each.",
-    "{model}、{gpus} × {gpu}: リクエスト用は {block} トークンのブロック {blocks} 個（{slots} スロット）、1 個"
+    "{model}、{gpus} × {gpu}：リクエスト用は {block} トークンのブロック {blocks} 個（{slots} スロット）、1 個"
     " {bytes}。",
 )
 NULL_BLOCK = Text(
@@ -101,15 +101,15 @@ NO_SCENARIO_POOL = Text(
 
 WHOLE = Text(
     "{field}: give a whole number from {low} to {high}, not “{shown}”.",
-    "{field}: {low}～{high} の整数を指定してください（入力値: 「{shown}」）。",
+    "{field}：{low}～{high} の整数を指定してください（入力値：「{shown}」）。",
 )
 NOT_A_CHOICE = Text(
     "{field}: choose one of {names}, not “{shown}”.",
-    "{field}: {names} のいずれかを指定してください（入力値: 「{shown}」）。",
+    "{field}：{names} のいずれかを指定してください（入力値：「{shown}」）。",
 )
 NOT_GROUPS = Text(
     "Groups of layers: give full or a number of tokens for each, up to eight, with commas, not “{shown}”.",
-    "レイヤーのグループ: full かトークン数をコンマ区切りで 8 個まで指定してください（入力値: 「{shown}」）。",
+    "レイヤーのグループ：full かトークン数をコンマ区切りで 8 個まで指定してください（入力値：「{shown}」）。",
 )
 TOO_MANY_BLOCKS = Text(
     "{blocks} {blocks:block is|blocks are} too many to draw; make the pool smaller or the blocks larger, at most"
@@ -126,8 +126,8 @@ LANES = {
     "ignored": Text("Windows ignored", "ウィンドウ無視"),
     "freed": Text("Windows freed", "ウィンドウ外を解放"),
 }
-GROUP_FULL = Text("{letter}: full attention", "{letter}: フルアテンション")
-GROUP_WINDOW = Text("{letter}: window {tokens}", "{letter}: ウィンドウ {tokens}")
+GROUP_FULL = Text("{letter}: full attention", "{letter}：フルアテンション")
+GROUP_WINDOW = Text("{letter}: window {tokens}", "{letter}：ウィンドウ {tokens}")
 CLIMAX = {
     "race": Text(
         "By step {step}, paged memory has served {right} of {requests} {requests:request|requests}; contiguous"
@@ -203,13 +203,13 @@ HOW_HYBRID = Text(
 )
 _NEVER = Text(
     "{side}: {count} {count:request|requests} can never be admitted, because more is needed than the memory has.",
-    "{side}: {count} 件はメモリに収まらないため、開始できません。",
+    "{side}：{count} 件はメモリに収まらないため、開始できません。",
 )
 NEVER = {
     "contiguous": Text(
         "{side}: {count} {count:request|requests} can never be admitted, because more is needed than the memory has, or"
         " than is set aside for a request.",
-        "{side}: {count} 件はメモリか確保量に収まらないため、開始できません。",
+        "{side}：{count} 件はメモリか確保量に収まらないため、開始できません。",
     ),
     "paged": _NEVER,
     "ignored": _NEVER,
@@ -244,10 +244,10 @@ ROWS_LEFT = Text(
 ALL_SERVED = Text("Done: {served} served.", "終了。処理済み {served} 件。")
 TOLD = Text(
     "{served} served; running: {running}; waiting: {waiting}.",
-    "処理済み {served} 件。実行中: {running}。待ち: {waiting}。",
+    "処理済み {served} 件。実行中：{running}。待ち：{waiting}。",
 )
-TOLD_PREEMPTED = Text("Lost all its blocks: {requests}.", "ブロックをすべて失った: {requests}。")
-TOLD_FINISHED = Text("Finishing in this step: {requests}.", "このステップで終了: {requests}。")
+TOLD_PREEMPTED = Text("Lost all its blocks: {requests}.", "ブロックをすべて失った：{requests}。")
+TOLD_FINISHED = Text("Finishing in this step: {requests}.", "このステップで終了：{requests}。")
 TOLD_SHARES = Text(
     "Used {used}, reserved {reserved}, never written {internal}, free or lost {external}.",
     "使用 {used}、予約 {reserved}、無駄 {internal}、空き・断片化 {external}。",
@@ -274,15 +274,15 @@ PLAYER = {
     "finishing": Text("running {count} ({finishing} finishing)", "実行中 {count}（うち終了 {finishing}）"),
     "queue": Text("waiting {count}", "待ち {count}"),
     "preemptions": Text("preemptions {count}", "プリエンプション {count}"),
-    "lost": Text("preempted: {requests}", "プリエンプション: {requests}"),
-    "last": Text("finishing in this step (✓): {requests}", "このステップで終了（✓）: {requests}"),
+    "lost": Text("preempted: {requests}", "プリエンプション：{requests}"),
+    "last": Text("finishing in this step (✓): {requests}", "このステップで終了（✓）：{requests}"),
     "named": NAMED,
     "used": Text("Used", "使用"),
     "reserved": Text("Reserved", "予約"),
     "internal": Text("Never written", "無駄"),
     "external": Text("Free or lost", "空き・断片化"),
     "hole": Text("Largest hole {count}", "最大の空き {count}"),
-    "table": Text("Block table of request", "ブロックテーブル: リクエスト"),
+    "table": Text("Block table of request", "ブロックテーブル：リクエスト"),
     "logical": Text("Logical block", "論理ブロック"),
     "slots": Text("slots {first}–{last}", "スロット {first}～{last}"),
     "physical": Text("block {block}", "ブロック {block}"),
@@ -300,25 +300,25 @@ PLAYER = {
     ),
     "hint": Text(
         "Point at a block, or move over the memory with the arrow keys. ✓: served in this step, gone in the next.",
-        "ブロックにカーソルを合わせるか、矢印キーで移動すると内容が表示されます。✓: このステップで終了し、"
+        "ブロックにカーソルを合わせるか、矢印キーで移動すると内容が表示されます。✓：このステップで終了し、"
         "次で消えます。",
     ),
-    "free": Text("Block {block}: free.", "ブロック {block}: 空き。"),
+    "free": Text("Block {block}: free.", "ブロック {block}：空き。"),
     "part": Text(
         "request {request}: {used} used, {reserved} reserved, {internal} never written",
-        "リクエスト {request}: 使用 {used}、予約 {reserved}、無駄 {internal}",
+        "リクエスト {request}：使用 {used}、予約 {reserved}、無駄 {internal}",
     ),
-    "cell": Text("Block {block}: {parts}.", "ブロック {block}: {parts}。"),
+    "cell": Text("Block {block}: {parts}.", "ブロック {block}：{parts}。"),
     "of": Text("{part} (logical block {logical}{group})", "{part}（論理ブロック {logical}{group}）"),
     "separator": Text("; ", "、"),
     "now": Text(
         "{step}. {left}: {left_served} served, {left_running} running, {left_used} used. {right}: {right_served}"
         " served, {right_running} running, {right_used} used.",
-        "{step}。{left}: 処理済み {left_served} 件、実行中 {left_running} 件、使用 {left_used}。{right}: 処理済み"
+        "{step}。{left}：処理済み {left_served} 件、実行中 {left_running} 件、使用 {left_used}。{right}：処理済み"
         " {right_served} 件、実行中 {right_running} 件、使用 {right_used}。",
     ),
     "calm": Text("Reduced motion: one step a second.", "動きを減らす設定のため、1 秒に 1 ステップです。"),
-    "memory": Text("{side}: memory in {step}", "{side}: {step} のメモリ"),
+    "memory": Text("{side}: memory in {step}", "{side}：{step} のメモリ"),
 }
 
 SHARE = Text("Share", "共有")
@@ -329,7 +329,7 @@ LINK = Text(
 
 # --- research --------------------------------------------------------------------------------------------------------
 
-RESEARCH = Text("Research: the whole trace", "調査: トレース全体")
+RESEARCH = Text("Research: the whole trace", "調査：トレース全体")
 RESEARCH_INTRO = Text(
     "{requests} {requests:request|requests} ({tokens} {tokens:token|tokens}), all waiting from the start, on one memory"
     " after another: the pool of {pool} {pool:slot|slots}, other block sizes, other pools; contiguous memory placed"
@@ -375,7 +375,7 @@ PAPER_CAPTION = Text(
     "◆: the share used in Fig. 2 of the PagedAttention paper (SOSP'23): Orca (Max) 20.4%, Orca (Pow2) 26.8%, Orca"
     " (Oracle) 38.2%, vLLM 96.3%. Pow2 is known to differ here: about 5 points more of the memory"
     " is free or lost than in the paper.",
-    "◆ は PagedAttention 論文（SOSP'23）の図 2 にある使用率です: Orca (Max) 20.4%、Orca (Pow2) 26.8%、"
+    "◆ は PagedAttention 論文（SOSP'23）の図 2 にある使用率です：Orca (Max) 20.4%、Orca (Pow2) 26.8%、"
     "Orca (Oracle) 38.2%、vLLM 96.3%。Pow2 だけは差があり、ここでは空き・断片化が論文より約 5 ポイント多くなります。",
 )
 PAPER_ELSEWHERE = Text(
@@ -384,7 +384,7 @@ PAPER_ELSEWHERE = Text(
 )
 RUNNING_TITLE = Text("Requests in memory over time", "メモリ内のリクエスト数の推移")
 STEPS_AXIS = Text("Step", "ステップ")
-BLOCKS_TITLE = Text("Block size: memory used, and its price", "ブロックサイズ: 使用率とその代償")
+BLOCKS_TITLE = Text("Block size: memory used, and its price", "ブロックサイズ：使用率とその代償")
 BLOCK_AXIS = Text("Tokens per block", "ブロックあたりのトークン数")
 USED_LINE = Text("memory used (left)", "使用率（左）")
 ENTRIES_LINE = Text("block table entries of a request (right)", "1 件のブロックテーブルの項目数（右）")
@@ -409,11 +409,11 @@ PAPER_COLUMN = Text("Paper, used", "論文の使用率")
 ENTRIES = Text("Table entries a request", "1 件のテーブル項目数")
 AGAIN = Text("Shared tokens computed again", "再計算する共有トークン")
 USED_COLUMN = Text("Used", "使用率")
-SHARES_ALT = Text("Memory used while requests wait: {parts}.", "待ちがある間のメモリの使用率: {parts}。")
-RUNNING_ALT = Text("Requests in memory, on average: {parts}.", "メモリ内のリクエスト数の平均: {parts}。")
-BLOCKS_ALT = Text("Memory used by block size: {parts}.", "ブロックサイズごとの使用率: {parts}。")
+SHARES_ALT = Text("Memory used while requests wait: {parts}.", "待ちがある間のメモリの使用率：{parts}。")
+RUNNING_ALT = Text("Requests in memory, on average: {parts}.", "メモリ内のリクエスト数の平均：{parts}。")
+BLOCKS_ALT = Text("Memory used by block size: {parts}.", "ブロックサイズごとの使用率：{parts}。")
 POOLS_ALT = Text(
     "Requests in memory by pool, contiguous and paged: {parts}.",
-    "プールごとのリクエスト数（連続領域、ページ方式）: {parts}。",
+    "プールごとのリクエスト数（連続領域、ページ方式）：{parts}。",
 )
 PART = Text("{name} {value}", "{name} {value}")

@@ -22,7 +22,7 @@ TOO_LARGE = Text(
 UNREADABLE = Text(en="{path} cannot be read: {why}.", ja="{path} を読み込めません（{why}）。")
 DOUBTFUL = Text(
     en="The bundled config of this model comes from a doubtful source: {note}.",
-    ja="このモデルの同梱設定は出典の確かさが低いものです（出典の注記: {note}）。",
+    ja="このモデルの同梱設定は出典の確かさが低いものです（出典の注記：{note}）。",
 )
 REVISION_DIFFERS = Text(
     en="The bundled config has changed since this link was made ({linked}, now {current}): the numbers may differ.",

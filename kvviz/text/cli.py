@@ -141,7 +141,7 @@ TOKENS = Text(
     ja="1 系列の KV トークン数（--input と --output の代わり）",
 )
 ONE_OF = Text(en="{help}: {choices}", ja="{help}: {choices}")
-DEFAULT = Text(en="{help} (default: {value})", ja="{help}（既定値: {value}）")
+DEFAULT = Text(en="{help} (default: {value})", ja="{help}（既定値：{value}）")
 
 BOTH_LENGTHS = Text(
     en="--tokens is input, passages and output together; give either --tokens or these.",
@@ -157,7 +157,7 @@ UNKNOWN_GPU = Text(
 )
 SEVERAL_GPUS = Text(
     en="“{gpu}” may be one of several GPUs: {ids}; kvviz gpus [QUERY] lists more about them.",
-    ja="「{gpu}」に当てはまる GPU が複数あります: {ids}（詳細は kvviz gpus [QUERY]）。",
+    ja="「{gpu}」に当てはまる GPU が複数あります：{ids}（詳細は kvviz gpus [QUERY]）。",
 )
 
 JSON_MEANS = Text(
@@ -166,7 +166,7 @@ JSON_MEANS = Text(
     " of it does not run the model or has no such cache type, budget where there is no GPU, no engine figure or no"
     " weights; max_tokens is what the pool holds, and a note says where the model's own maximum is less; revision is of"
     " the whole file, with --config of the fields it carries.",
-    ja="--json の内容: content_bytes は選んだ型のキャッシュの 1 系列分で、GPU に分ける前の値です"
+    ja="--json の内容：content_bytes は選んだ型のキャッシュの 1 系列分で、GPU に分ける前の値です"
     "（スパースアテンションの潜在ベクトルの fp8 は専用の形式で、大きさは GPU の世代によります）。"
     "engine は、このバージョンがモデルを実行できないかその型のキャッシュを持たない場合に null です。"
     "budget は、GPU、エンジンの値、重みのいずれかがなければ null です。"
@@ -275,8 +275,8 @@ LEFT = Text(en="left for the cache", ja="キャッシュに残る量")
 KEPT_FREE = Text(en="kept free", ja="空けておく量")
 KEPT_FREE_NOTE = Text(en="of the pool (headroom {headroom})", ja="プールのうち（割合 {headroom}）")
 BASIS = {
-    "exact": Text(en="counted: {source}", ja="計算値: {source}"),
-    "measured": Text(en="measured: {source}", ja="実測: {source}"),
-    "assumed": Text(en="est.: {source}", ja="推定: {source}"),
+    "exact": Text(en="counted: {source}", ja="計算値：{source}"),
+    "measured": Text(en="measured: {source}", ja="実測：{source}"),
+    "assumed": Text(en="est.: {source}", ja="推定：{source}"),
 }
 NOTES = Text(en="Notes", ja="注記")

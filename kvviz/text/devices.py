@@ -15,8 +15,8 @@ HIDDEN_RADEON = Text(
     ja="24 GB の Radeon の公開ログ（差は 0.02 GiB 未満）と同じと仮定しています。",
 )
 METAL_SHARE = Text(
-    en="Metal's default limit: about {percent} % of this much unified memory. iogpu.wired_limit_mb raises it.",
-    ja="Metal の既定の上限は、この容量のユニファイドメモリの約 {percent} % です。"
+    en="Metal's default limit: about {percent}% of this much unified memory. iogpu.wired_limit_mb raises it.",
+    ja="Metal の既定の上限は、この容量のユニファイドメモリの約 {percent}% です。"
     "iogpu.wired_limit_mb で引き上げられます。",
 )
 SHARED = Text(

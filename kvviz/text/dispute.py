@@ -107,6 +107,6 @@ NONE = Text(
     "長さ、モデル、リクエスト数が異なる可能性があります。何についての数値か確認してください。",
 )
 CANDIDATES = Text(
-    "A match is no proof: {tried} numbers were compared, to the last printed digit or within 3 %.",
-    "一致は証明ではありません。{tried} 通りの値を、表記の最終桁まで、または 3 % 以内で比較しました。",
+    "A match is no proof: {tried} numbers were compared, to the last printed digit or within 3%.",
+    "一致は証明ではありません。{tried} 通りの値を、表記の最終桁まで、または 3% 以内で比較しました。",
 )

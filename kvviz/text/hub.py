@@ -130,12 +130,12 @@ REDIRECTED_ROUND = Text(
 
 FROM_TENSORS = Text(
     en="Tensors in the model's safetensors files as the Hub counts them: {tensors}.",
-    ja="Hub が集計した safetensors ファイルのテンソルです: {tensors}。",
+    ja="Hub が集計した safetensors ファイルのテンソルです：{tensors}。",
 )
 FROM_TENSORS_AT_16_BIT = Text(
     en="Tensors in the model's safetensors files as the Hub counts them: {tensors}. Those of 32 bits count as 16, as"
     " engines load them.",
-    ja="Hub が集計した safetensors ファイルのテンソルです: {tensors}。"
+    ja="Hub が集計した safetensors ファイルのテンソルです：{tensors}。"
     "32 ビットのものは、エンジンの既定どおり 16 ビットとして数えています。",
 )
 FROM_FILES = Text(

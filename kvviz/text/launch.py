@@ -4,7 +4,7 @@ from kvviz.text.base import Text
 
 PLACEHOLDER = Text(
     "Replace {path} with the model's folder or its Hub id: only its config.json is known here.",
-    "{path} をモデルのフォルダまたは Hub の ID に置き換えてください。ここでわかるのは config.json の内容だけです。",
+    "{path} をモデルのフォルダーまたは Hub の ID に置き換えてください。ここでわかるのは config.json の内容だけです。",
 )
 GGUF = Text(
     "Replace {path} with the model's GGUF file.",

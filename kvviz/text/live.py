@@ -128,7 +128,7 @@ FLAGS = {
     "prompt": Text("text to go on from", "続きを生成する元の文"),
     "prompt_tokens": Text(
         "repeat or cut the prompt to so many tokens; 0: as it is",
-        "入力をこのトークン数に繰り返すか切り詰める。0 ならそのまま",
+        "入力を繰り返すか切り詰めて、このトークン数にします。0 ならそのまま",
     ),
     "device": Text("device to run on", "実行するデバイス"),
     "dtype": Text("type of weights and cache", "重みとキャッシュの型"),

@@ -19,14 +19,14 @@ WHERE = Text(
 NONE_YET = Text("No figures yet", "まだ値がありません")
 EQUAL = Text(
     "Residual 0 B: measured equals predicted after each of {steps} steps",
-    "差 0 B: {steps} ステップすべてで実測と予測が一致",
+    "差 0 B：{steps} ステップすべてで実測と予測が一致",
 )
 DIFFERENT = Text(
     "Residual {bytes} B: measured and predicted differ",
-    "差 {bytes} B: 実測と予測が異なる",
+    "差 {bytes} B：実測と予測が異なる",
 )
-NOT_PREDICTED = Text("Measured only: kvviz has no rule for this cache", "実測のみ: このキャッシュの予測規則なし")
-NO_CACHE = Text("No cache: nothing is kept between steps", "キャッシュなし: ステップ間で何も保持しない")
+NOT_PREDICTED = Text("Measured only: kvviz has no rule for this cache", "実測のみ：このキャッシュの予測規則なし")
+NO_CACHE = Text("No cache: nothing is kept between steps", "キャッシュなし：ステップ間で何も保持しない")
 
 # --- figures ---------------------------------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ ROW_TOKENS = Text("Tokens", "トークン")
 ROW_PREDICTED = Text("Predicted (B)", "予測 (B)")
 ROW_MEASURED = Text("Measured (B)", "実測 (B)")
 ROW_RESIDUAL = Text("Residual (B)", "差 (B)")
-ROW_SECONDS = Text("Step (s)", "ステップ (秒)")
+ROW_SECONDS = Text("Step (s)", "ステップ（秒）")
 SAID = Text("Text of the first sequence", "1 系列目の文")
 SAYS_NOTHING = Text("Nothing yet.", "まだありません。")
 NO_WORDS = Text(
@@ -60,13 +60,13 @@ NO_WORDS = Text(
 START = Text("Start a live run", "実測を開始")
 STOP = Text("Stop", "停止")
 STATES = {
-    "waiting": Text("Waiting: {position} before this run", "待機中: 前に {position} 件"),
+    "waiting": Text("Waiting: {position} before this run", "待機中：前に {position} 件"),
     "loading": Text("Loading the model …", "モデルを読み込み中…"),
     "running": Text("{done} of {all} tokens", "{done} / {all} トークン"),
 }
 STOPPING = Text("Stopping after this step …", "このステップの後に停止します…")
 STOPPED = Text("The run was stopped.", "実行を停止しました。")
-FREED = Text("Free now: {free}.", "現在の空き: {free}。")
+FREED = Text("Free now: {free}.", "現在の空き：{free}。")
 LEAVE = Text(
     "Runs on the machine that serves this page ({device}), one at a time. Leaving the page stops the run.",
     "このページのサーバー（{device}）で 1 件ずつ実行します。ページを離れると実行は停止します。",
@@ -84,9 +84,9 @@ PROMPT_NOT_IN_LINK = Text(
     "The prompt is too long for a link and is left out of it.",
     "入力文は長すぎてリンクに収まらないため、含まれていません。",
 )
-ENABLE = Text("This enables live runs:", "実測を有効にするコマンド:")
+ENABLE = Text("This enables live runs:", "実測を有効にするコマンド：")
 SETTINGS = Text("Settings", "設定")
-MORE = Text("Cache: {cache}", "キャッシュ: {cache}")
+MORE = Text("Cache: {cache}", "キャッシュ：{cache}")
 MODEL = Text("Model", "モデル")
 PROMPT = Text("Prompt", "入力文")
 LABELS = {
@@ -125,10 +125,10 @@ MEMORY = Text("Where the memory is", "メモリの内訳")
 HOLDER = Text("Part", "内訳")
 HELD = Text("Bytes", "バイト")
 SHORT = Text("Size", "サイズ")
-OF_DEVICE = Text("Memory of {device}: {bytes}", "{device} のメモリ: {bytes}")
-OF_CACHE = Text("The cache alone: {held} of {all} at the end", "キャッシュだけを拡大: {held}（終了時 {all}）")
+OF_DEVICE = Text("Memory of {device}: {bytes}", "{device} のメモリ：{bytes}")
+OF_CACHE = Text("The cache alone: {held} of {all} at the end", "キャッシュだけを拡大：{held}（終了時 {all}）")
 TO_COME = Text("Cache to come", "今後の増加分")
-MEMORY_ALT = Text("Memory of {device}: {parts}.", "{device} のメモリの内訳: {parts}。")
+MEMORY_ALT = Text("Memory of {device}: {parts}.", "{device} のメモリの内訳：{parts}。")
 ON_CPU = Text(
     "On a CPU, the kernel tells the size of a whole process only: the activations of a step, what the C library's"
     " allocator rounds up, and what it holds in reserve are all in “Rest of the process”.",
@@ -153,7 +153,7 @@ SPEED_CHART = Text("Seconds in all by new tokens", "生成トークン数と合�
 NEW_TOKENS_AXIS = Text("New tokens, per sequence", "生成トークン数（1 系列）")
 WITH = Text("with a cache", "キャッシュあり")
 WITHOUT = Text("without a cache", "キャッシュなし")
-SPEED_ALT = Text("Seconds in all by new tokens: {runs}.", "生成トークン数ごとの合計時間: {runs}。")
+SPEED_ALT = Text("Seconds in all by new tokens: {runs}.", "生成トークン数ごとの合計時間：{runs}。")
 SPEED_RUN = Text("{name} {seconds} s at {tokens} tokens", "{name} {tokens} トークンで {seconds} 秒")
 COLUMN_WHAT = Text("Figure", "項目")
 NEW_TOKENS = Text("New tokens", "生成トークン")
@@ -188,7 +188,7 @@ FOR_A_PAIR = Text(
 
 SHOWN = Text("Run shown", "表示する実行")
 RUN_NAME = Text(
-    "{number}: {model}, {dtype}, {cache}, batch {batch}", "{number}: {model}、{dtype}、{cache}、バッチ {batch}"
+    "{number}: {model}, {dtype}, {cache}, batch {batch}", "{number}：{model}、{dtype}、{cache}、バッチ {batch}"
 )
 KEPT = Text("Runs of this session", "このセッションの実行")
 SAVE_CSV = Text("Save samples (CSV)", "サンプルを保存 (CSV)")

@@ -73,7 +73,7 @@ CAUSES = {
     ),
     "min_over_ranks": Text(
         en="The memory is one GPU's, the tokens are those of the GPU with the least: up to 1.5% apart.",
-        ja="メモリは 1 つの GPU の値、トークン数は最も少ない GPU の値です（最大 1.5 % の差）。",
+        ja="メモリは 1 つの GPU の値、トークン数は最も少ない GPU の値です（最大 1.5% の差）。",
     ),
     "cpu_swap_blocks": Text(
         en="The bytes of a block follow from the CPU blocks: 4 GiB of swap space over one block.",
@@ -128,11 +128,11 @@ CAUSES = {
 
 AGREES = Text(
     en="{engine} reported what is predicted, to the last printed digit (figures compared: {count}).",
-    ja="{engine} の報告は、出力された桁まで予測どおりです（照合した値: {count} 個）。",
+    ja="{engine} の報告は、出力された桁まで予測どおりです（照合した値：{count} 個）。",
 )
 AGREES_IF = Text(
     en="{engine} reported what is predicted, to the last printed digit, if {assumed} (figures compared: {count}).",
-    ja="{assumed}とすれば、{engine} の報告は、出力された桁まで予測どおりです（照合した値: {count} 個）。",
+    ja="{assumed}とすれば、{engine} の報告は、出力された桁まで予測どおりです（照合した値：{count} 個）。",
 )
 EXPLAINED = Text(
     en="{engine} reported something else than is predicted from the log, and this explains every figure.",
@@ -146,7 +146,7 @@ DIFFERS = Text(
 )
 NEEDS = Text(
     en="{engine} was read. To predict its figures, kvviz needs what the log does not say: {asked}.",
-    ja="{engine} のログを読み取りました。予測には、ログにない次の情報が必要です: {asked}。",
+    ja="{engine} のログを読み取りました。予測には、ログにない次の情報が必要です：{asked}。",
 )
 NOTHING_COMPARED = Text(
     en="{engine} was read, but none of its figures is one that can be predicted for {model}.",
@@ -257,7 +257,7 @@ LOG_PLACEHOLDER = Text(
 )
 UPLOAD = Text(en="Or a file (up to 5 MB)", ja="またはファイル（5 MB まで）")
 EXAMPLE = Text(en="Try a log of {engine}", ja="{engine} のログを試す")
-EXAMPLE_SOURCE = Text(en="This example is from a public report: {source}", ja="この例の出典（公開の報告）: {source}")
+EXAMPLE_SOURCE = Text(en="This example is from a public report: {source}", ja="この例の出典（公開の報告）：{source}")
 CLEAR = Text(en="Clear", ja="消去")
 MODEL = Text(en="Model", ja="モデル")
 MODEL_PLACEHOLDER = Text(en="The model of this log", ja="このログのモデル")
@@ -268,11 +268,11 @@ MODEL_HELP = Text(
 )
 CONFIG = Text(en="Or its config.json", ja="または config.json")
 FROM_LOG = Text(en="layers as the log lists them", ja="レイヤーはログの記載による")
-PREDICTED_FOR = Text(en="Predicted for {model}", ja="予測の対象: {model}")
+PREDICTED_FOR = Text(en="Predicted for {model}", ja="予測の対象：{model}")
 STORED_IN = Text(en="cache in {type}", ja="キャッシュの型 {type}")
 NEEDS_REST = Text(
     en="To predict the rest, kvviz needs what the log does not say: {asked}.",
-    ja="ほかの値の予測には、ログにない次の情報が必要です: {asked}。",
+    ja="ほかの値の予測には、ログにない次の情報が必要です：{asked}。",
 )
 TP = Text(en="Tensor-parallel size", ja="テンソル並列数")
 KV_TYPE = Text(en="KV cache type", ja="KV キャッシュの型")

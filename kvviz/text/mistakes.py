@@ -176,8 +176,8 @@ RULE_OF_THUMB_WHY = Text(
 )
 FIFTH_OF_WEIGHTS = Text("a rule of thumb: a fifth of the weights", "経験則（重みの 5 分の 1）")
 UNIT_MIXED = Text(
-    "And {real} was written as {said}: that is another {percent} %.",
-    "さらに {real} が {said} と書かれています（差は {percent} %）。",
+    "And {real} was written as {said}: that is another {percent}%.",
+    "さらに {real} が {said} と書かれています（差は {percent}%）。",
 )
 
 NEGATIVE = Text(

@@ -11,19 +11,19 @@ SYSTEM = Text(
     ja="あなたは自転車店の相談係です。二文で、ていねいに答えてください。",
 )
 QUESTIONS = (
-    Text(en="Question: How do I mend a flat tyre?", ja="質問: パンクはどう直しますか？"),
-    Text(en="Question: When do you open on Sunday?", ja="質問: 日曜は何時に開きますか？"),
-    Text(en="Question: Which oil does the chain need?", ja="質問: チェーン油はどれですか？"),
+    Text(en="Question: How do I mend a flat tyre?", ja="質問：パンクはどう直しますか？"),
+    Text(en="Question: When do you open on Sunday?", ja="質問：日曜は何時に開きますか？"),
+    Text(en="Question: Which oil does the chain need?", ja="質問：チェーン油はどれですか？"),
 )
 RAG_SYSTEM = Text(en="Answer from the documents only.", ja="文書だけをもとに答えてください。")
 DOCUMENTS = (
     Text(
         en="Tyres: pump them up every two weeks. Worn tyres puncture easily.",
-        ja="タイヤ: 二週間ごとに空気を入れます。古いタイヤはパンクしやすくなります。",
+        ja="タイヤ：二週間ごとに空気を入れます。古いタイヤはパンクしやすくなります。",
     ),
     Text(
         en="Chain: oil it once a month and after every rainy ride.",
-        ja="チェーン: 月に一度と雨の日のあとに油をさします。",
+        ja="チェーン：月に一度と雨の日のあとに油をさします。",
     ),
 )
 DATE_LINE = Text(en="Today is {date}.", ja="今日は {date} です。")
@@ -33,8 +33,8 @@ TRIES = {
     "date-first": Text(en="Put today's date first", ja="今日の日付を先頭に"),
     "date-last": Text(en="Put it last", ja="今日の日付を末尾に"),
     "letter": Text(en="Change one letter in the system prompt", ja="システムプロンプトを 1 文字変更"),
-    "rag-question": Text(en="RAG: same document, other question", ja="RAG: 同じ文書、別の質問"),
-    "rag-order": Text(en="RAG: other document order", ja="RAG: 文書の順序を変更"),
+    "rag-question": Text(en="RAG: same document, other question", ja="RAG：同じ文書、別の質問"),
+    "rag-order": Text(en="RAG: other document order", ja="RAG：文書の順序を変更"),
 }
 TRIED = {
     "": Text(
@@ -167,7 +167,7 @@ STATE_MEANINGS = {
 }
 CHIP_TITLE = Text(
     en="Block {row}: {state}. Hash {hash}, block {number} of the pool.\n{tokens}",
-    ja="ブロック {row}: {state}。ハッシュ {hash}、プールのブロック {number}。\n{tokens}",
+    ja="ブロック {row}：{state}。ハッシュ {hash}、プールのブロック {number}。\n{tokens}",
 )
 LEGEND = Text(en="{sign} {state}: {meaning}", ja="{sign} {state}: {meaning}")
 CHIPS_COUNT = Text(en="{hits} of {blocks} {blocks:block|blocks} found", ja="{blocks} ブロック中 {hits} がヒット")
@@ -208,13 +208,13 @@ COLUMN_OURS = Text("Replayed, %", "再生 %")
 COLUMN_THEIRS = Text("Published, %", "論文 %")
 CURVE_ALT = Text(
     en="Hit ratio of full prompt blocks on {trace}, by capacity in tokens, replayed: {ours}. Published: {theirs}.",
-    ja="{trace} の満杯のプロンプトブロックのヒット率（容量はトークン）。再生: {ours}。論文: {theirs}。",
+    ja="{trace} の満杯のプロンプトブロックのヒット率（容量はトークン）。再生：{ours}。論文：{theirs}。",
 )
 CURVE_POINT = Text(en="{tokens}: {ratio}", ja="{tokens}: {ratio}")
 CITED = Text(
     en="Trace and published figures: Mooncake, FAST '25 (read off its Fig. 9). The paper does not say how it counts"
     " blocks that are not full; counted in full blocks, ours differ by {low} to {high} points here.",
-    ja="トレースと論文の値: Mooncake、FAST '25（図 9 から読み取り）。"
+    ja="トレースと論文の値：Mooncake、FAST '25（図 9 から読み取り）。"
     "満杯でないブロックの数え方は論文に書かれていません。"
     "満杯のブロックで数えると、ここでの値との差は {low}～{high} ポイントです。",
 )
@@ -234,7 +234,7 @@ SHARED_TOKENS_HELP = Text(
 SAVES = Text(
     en="Requests at once: **{before} → {after}**. Of {input} input {input:token|tokens}, {held} ({bytes} on each GPU)"
     " {held:is|are} held once for all{rest}.",
-    ja="同時実行 **{before} → {after}** 件: 入力 {input} トークンのうち {held} トークン"
+    ja="同時実行 **{before} → {after}** 件：入力 {input} トークンのうち {held} トークン"
     "（GPU あたり {bytes}）を全リクエストで 1 つだけ持ちます{rest}。",
 )
 SAVES_REST = Text(
@@ -264,7 +264,7 @@ SAVES_UNKNOWN = Text(
 SCENARIO = Text(
     en="{model} on {gpus} × {gpu}, {tokens} {tokens:token|tokens} a request, {engine}: [open in Sizing with this"
     " prompt]({link})",
-    ja="{model}、{gpus} × {gpu}、1 件 {tokens} トークン、{engine}: [この設定でサイジングを開く]({link})",
+    ja="{model}、{gpus} × {gpu}、1 件 {tokens} トークン、{engine}：[この設定でサイジングを開く]({link})",
 )
 SAVES_AXIS = Text("Requests at once", "同時実行数")
 SAVES_X_AXIS = Text("Shared tokens", "共有トークン数")
@@ -276,7 +276,7 @@ COLUMN_FIT = Text("Fit at once", "同時に入る件数")
 COLUMN_ONCE = Text("Held once, GiB", "共有分 GiB")
 SAVES_ALT = Text(
     en="Requests that fit at once, by tokens of the shared system prompt: {points}. {asked} {asked:is|are} asked for.",
-    ja="共通のシステムプロンプトのトークン数と同時に入る件数: {points}。必要なのは {asked} 件です。",
+    ja="共通のシステムプロンプトのトークン数と同時に入る件数：{points}。必要なのは {asked} 件です。",
 )
 SAVES_POINT = Text(en="{tokens}: {fit}", ja="{tokens}: {fit}")
 
@@ -284,11 +284,11 @@ SAVES_POINT = Text(en="{tokens}: {fit}", ja="{tokens}: {fit}")
 
 NOT_WHOLE = Text(
     en="{name}: give a whole number from {low} to {high}, not “{shown}”. {used} is used until then.",
-    ja="{name}: {low}～{high} の整数を指定してください（入力値: 「{shown}」）。修正されるまでは {used} を使います。",
+    ja="{name}：{low}～{high} の整数を指定してください（入力値：「{shown}」）。修正されるまでは {used} を使います。",
 )
 NO_SUCH = Text(
     en="{name} in the link: “{shown}” is not known here and is left out.",
-    ja="リンクの「{name}」: 「{shown}」は使えないため、無視します。",
+    ja="リンクの「{name}」：「{shown}」は使えないため、無視します。",
 )
 SHARE = Text("Share", "共有")
 LINK_HELP = Text(

@@ -2,23 +2,23 @@
 
 from kvviz.text.base import Text
 
-ATTACHED_NAMED = Text("Attached engines: {names}", "接続中のエンジン: {names}")
+ATTACHED_NAMED = Text("Attached engines: {names}", "接続中のエンジン：{names}")
 
 # --- what the operator set -------------------------------------------------------------------------------------------
 
 NOT_NAME_AND_URL = Text(
     "KVVIZ_ENGINES: entry {number} is not name=URL with http or https and nothing behind the path; write it like"
     " first=http://10.0.0.5:8000, and put commas between entries.",
-    "KVVIZ_ENGINES: {number} 番目が「名前=URL」の形ではありません。first=http://10.0.0.5:8000 のように、"
+    "KVVIZ_ENGINES：{number} 番目が「名前=URL」の形ではありません。first=http://10.0.0.5:8000 のように、"
     "http または https でパスまでを書き、複数あればカンマで区切ってください。",
 )
 NAME_TWICE = Text(
     "KVVIZ_ENGINES: entry {number} has the name of another entry; give each engine a name of its own.",
-    "KVVIZ_ENGINES: {number} 番目の名前がほかと重複しています。エンジンごとに別の名前を付けてください。",
+    "KVVIZ_ENGINES：{number} 番目の名前がほかと重複しています。エンジンごとに別の名前を付けてください。",
 )
 TOO_MANY = Text(
     "KVVIZ_ENGINES: {count} entries are more than the {limit} that are read; leave some out.",
-    "KVVIZ_ENGINES: {count} 個は上限の {limit} 個を超えています。減らしてください。",
+    "KVVIZ_ENGINES：{count} 個は上限の {limit} 個を超えています。減らしてください。",
 )
 
 # --- what went wrong -------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ RESTARTED = Text(
 
 CHART = Text("Cache in use (%), this session", "キャッシュ使用率（%）、このセッション")
 CHART_AXIS = Text("Seconds ago", "何秒前か")
-CHART_ALT = Text("Cache in use over time; now: {now}.", "キャッシュ使用率の推移。現在: {now}。")
+CHART_ALT = Text("Cache in use over time; now: {now}.", "キャッシュ使用率の推移。現在：{now}。")
 CHART_NOW = Text("{name} {fraction}", "{name} {fraction}")
 CHART_EMPTY = Text("No engine has reported its usage yet.", "使用率を報告したエンジンはまだありません。")
 
@@ -111,7 +111,7 @@ CHART_EMPTY = Text("No engine has reported its usage yet.", "使用率を報告�
 BESIDE = Text("Predicted beside reported", "予測と報告の比較")
 PREDICTED_FOR = Text(
     "Predicted for {model} · cache type {dtype} · rules of {engine}",
-    "予測の対象: {model} · キャッシュの型 {dtype} · {engine} の規則",
+    "予測の対象：{model} · キャッシュの型 {dtype} · {engine} の規則",
 )
 FIGURE = Text("One engine", "エンジン 1 個あたり")
 REPORTED = Text("Reported", "報告")

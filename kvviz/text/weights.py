@@ -26,7 +26,7 @@ IMPLAUSIBLE = Text(
     ja="Hub にある重みは {size} で、この config.json のモデルの下限 {least} に届かないため、使いません。"
     "大きさを GiB で入力してください。",
 )
-AS_STORED = Text(en="stored as published: {stored}, the rest 16-bit", ja="公開時の形式: {stored}、残りは 16 ビット")
+AS_STORED = Text(en="stored as published: {stored}, the rest 16-bit", ja="公開時の形式：{stored}、残りは 16 ビット")
 AT_16_BIT = Text(en="16 bits each", ja="各 16 ビット")
 AT_16_BIT_FROM_32 = Text(
     en="published in 32 bits and loaded in 16, as engines do",
@@ -45,7 +45,7 @@ TYPED = Text(en="As you entered it.", ja="入力された値です。")
 
 UNKNOWN_DTYPE = Text(
     en='There is no weight type "{shown}". Use one of: {known}.',
-    ja="重みの型「{shown}」はありません。使えるのは次のとおりです: {known}。",
+    ja="重みの型「{shown}」はありません。使えるのは次のとおりです：{known}。",
 )
 NOT_A_SIZE = Text(
     en="Weights must be more than 0 GiB. Enter the size of the whole model.",

@@ -70,7 +70,7 @@ FALSE = Text("false", "誤り")
 
 # --- how far off -----------------------------------------------------------------------------------------------------
 
-GUESSED = Text("your guess: {guess}", "予想: {guess}")
+GUESSED = Text("your guess: {guess}", "予想：{guess}")
 NO_GUESS = Text("no guess", "予想なし")
 EXACT = Text("Exactly right!", "ぴったりです。")
 CLOSE = Text("Very close.", "とても近い予想です。")
@@ -94,7 +94,7 @@ TITLES: Final[Mapping[str, Text]] = {
     "why": Text("Why a cache?", "なぜキャッシュを使う？"),
     "speed": Text("{fewer} times, or {times} times?", "{fewer} 倍？ {times} 倍？"),
     "formula": Text("The formula on paper", "紙の上の公式"),
-    "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッドの共有: {mha}、{made}、{mqa}"),
+    "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッドの共有：{mha}、{made}、{mqa}"),
     "blocks": Text("On squared paper: {requests} requests", "方眼紙に {requests} 件のリクエスト"),
     "prefix": Text("Date first, date last", "日付は先頭か、末尾か"),
     "live": Text("Does the formula hold?", "公式は本当に合う？"),
@@ -339,7 +339,7 @@ PAGE_ASK = Text(
     "チャットのモデル {model} が、1 ページの文章（{tokens} トークン）を読みます。答えるために、全トークンのメモを"
     "メモリに残します。これが KV キャッシュです。何 MiB になるでしょうか？",
 )
-PAGE_LINK = Text("Sizing: this page of text", "サイジング: この 1 ページ")
+PAGE_LINK = Text("Sizing: this page of text", "サイジング：この 1 ページ")
 
 WITHOUT_ASK = Text(
     "Without notes: how often does somebody work, until all {tokens} stand there?",
@@ -350,7 +350,7 @@ WITHOUT_TRAP = Text(
     "{tokens} × {tokens} would be the whole row at every step. At first it is short.",
     "{tokens} × {tokens} は、毎回全員がいる場合です。はじめは列が短いので、もっと少なくなります。",
 )
-WHY_LINK = Text("Learn: why a cache", "学ぶ: なぜキャッシュを使うのか")
+WHY_LINK = Text("Learn: why a cache", "学ぶ：なぜキャッシュを使うのか")
 
 FASTER_ASK = Text(
     "How many times faster were the {tokens} tokens in an experiment that is often quoted?",
@@ -362,14 +362,14 @@ FASTER_TRAP = Text(
 )
 QUOTED = Text(
     "Quoted: {without} s ÷ {with_cache} s = {times} (conditions not stated)",
-    "引用値: {without} 秒 ÷ {with_cache} 秒 = {times}（条件の記載なし）",
+    "引用値：{without} 秒 ÷ {with_cache} 秒 = {times}（条件の記載なし）",
 )
 OURS = Text(
     "Recorded in this app, {tokens} tokens: {without} s ÷ {with_cache} s = {times}, with {fewer} times fewer"
     " computations",
-    "このアプリの記録、{tokens} トークン: {without} 秒 ÷ {with_cache} 秒 = {times}（計算は {fewer} 分の 1）",
+    "このアプリの記録、{tokens} トークン：{without} 秒 ÷ {with_cache} 秒 = {times}（計算は {fewer} 分の 1）",
 )
-SPEED_LINK = Text("Measured live: seconds with a cache and without", "実測: キャッシュの有無と時間")
+SPEED_LINK = Text("Measured live: seconds with a cache and without", "実測：キャッシュの有無と時間")
 
 FIELD = Text("Field", "項目")
 VALUE = Text("Value", "値")
@@ -393,7 +393,7 @@ HALF_TRAP = Text(
     "Half is missing: both K and V are kept, at {bytes} bytes a number.",
     "半分足りません。K と V の両方を、数 1 個 {bytes} バイトで残します。",
 )
-WORKED_LINK = Text("Sizing: the worked example", "サイジング: この例題")
+WORKED_LINK = Text("Sizing: the worked example", "サイジング：この例題")
 
 MHA_ASK = Text(
     "With {heads} KV heads (MHA): how many GiB does a request take?",
@@ -412,27 +412,27 @@ KV_HEADS = Text("KV heads", "KV ヘッド数")
 ONE_TOKEN = Text("One token", "1 トークン")
 ONE_REQUEST = Text("One request", "1 リクエスト")
 FIT_AT_ONCE = Text("Fit at once", "同時に収まる数")
-HEADS_LINK = Text("Shared heads: this model", "ヘッド共有: このモデル")
+HEADS_LINK = Text("Shared heads: this model", "ヘッド共有：このモデル")
 
 REQUEST = Text("Request", "リクエスト")
 INPUT = Text("Input tokens", "入力トークン")
 OUTPUT = Text("Output tokens", "出力トークン")
-CONTIGUOUS_ASK = Text("Contiguous: how many can begin?", "連続領域: 何件が始められますか？")
-PAGED_ASK = Text("Paged: how many can begin?", "ページ方式: 何件が始められますか？")
+CONTIGUOUS_ASK = Text("Contiguous: how many can begin?", "連続領域：何件が始められますか？")
+PAGED_ASK = Text("Paged: how many can begin?", "ページ方式：何件が始められますか？")
 SERVED_ASK = Text(
     "When the paged side has served all, how many has the contiguous side served?",
     "ページ方式が全件を終えた時、連続領域は何件を終えているでしょうか？",
 )
-CONTIGUOUS_WORKING = Text("Contiguous: {formula}", "連続領域: {formula}")
+CONTIGUOUS_WORKING = Text("Contiguous: {formula}", "連続領域：{formula}")
 PAGED_WORKING = Text(
     "Paged: {formula} blocks; there are {pool} ÷ {block} = {blocks}",
-    "ページ方式: {formula} ブロック（全部で {pool} ÷ {block} = {blocks}）",
+    "ページ方式：{formula} ブロック（全部で {pool} ÷ {block} = {blocks}）",
 )
 SERVED_WORKING = Text(
     "Played by the app: paged is done in step {step}, contiguous in step {other}",
-    "アプリで再生: ページ方式はステップ {step}、連続領域はステップ {other} で完了",
+    "アプリで再生：ページ方式はステップ {step}、連続領域はステップ {other} で完了",
 )
-BLOCKS_LINK = Text("Blocks: play the race", "ブロック割り当て: 競争を再生")
+BLOCKS_LINK = Text("Blocks: play the race", "ブロック割り当て：競争を再生")
 
 DATE_FIRST_ASK = Text("The date at the very beginning: what is found?", "日付を先頭に置くと、ヒットはどうなりますか？")
 DATE_LAST_ASK = Text("The date at the very end: what is found?", "日付を末尾に置くと、ヒットはどうなりますか？")
@@ -440,8 +440,8 @@ FOUND_NONE = Text("nothing", "0 になる")
 FOUND_LESS = Text("less than before", "減る")
 FOUND_SAME = Text("as much as before", "変わらない")
 FOUND = Text("{choice}: {hit} of {tokens} tokens", "{choice}（{tokens} トークン中 {hit}）")
-DATE_FIRST_LINK = Text("Shared prefixes: date first", "プレフィックス共有: 日付を先頭に")
-DATE_LAST_LINK = Text("Shared prefixes: date last", "プレフィックス共有: 日付を末尾に")
+DATE_FIRST_LINK = Text("Shared prefixes: date first", "プレフィックス共有：日付を先頭に")
+DATE_LAST_LINK = Text("Shared prefixes: date last", "プレフィックス共有：日付を末尾に")
 
 RESIDUAL_ASK = Text(
     "At worst, how far was the measured cache from the formula?", "公式と実測の差は、最大でどれくらいだったでしょうか？"
@@ -451,8 +451,8 @@ RESIDUAL_ONE = Text("up to 1%", "1% まで")
 RESIDUAL_TEN = Text("up to 10%", "10% まで")
 RESIDUAL_MORE = Text("more", "それ以上")
 RESIDUAL = Text("{choice}, in all {steps} steps", "{choice}（{steps} ステップすべて）")
-MEASURED = Text("Measured: {bytes} B", "実測: {bytes} B")
-LIVE_LINK = Text("Measured live: the recorded run", "実測: 記録した実行")
+MEASURED = Text("Measured: {bytes} B", "実測：{bytes} B")
+LIVE_LINK = Text("Measured live: the recorded run", "実測：記録した実行")
 
 FIX_ASK = Text("Your pick, before you try", "試す前の予想")
 FIX_CHANGE = Text("Change", "変更")
@@ -479,23 +479,23 @@ FIX_UNCHANGED = Text(
 )
 FIX_NOT_YET = Text(
     "Not yet: {fit} of {requests} fit. Changed: {changes}.",
-    "まだ足りません（{requests} 件中 {fit} 件）。変更点: {changes}。",
+    "まだ足りません（{requests} 件中 {fit} 件）。変更点：{changes}。",
 )
 FIX_UNKNOWN = Text(
     "With these settings nobody knows how many fit. Changed: {changes}.",
-    "この設定では、何件収まるか分かりません。変更点: {changes}。",
+    "この設定では、何件収まるか分かりません。変更点：{changes}。",
 )
 FIX_HARDWARE = Text(
     "All fit (there is room for {fit}), but hardware costs money: a setting is enough. Changed: {changes}.",
-    "全部収まります（{fit} 件まで）。ただしハードウェアの費用がかかります。設定だけでもできます。変更点: {changes}。",
+    "全部収まります（{fit} 件まで）。ただしハードウェアの費用がかかります。設定だけでもできます。変更点：{changes}。",
 )
 FIX_FITS = Text(
     "All fit (there is room for {fit}) on the same hardware, but it can be done more simply. Changed: {changes}.",
-    "同じハードウェアで全部収まります（{fit} 件まで）。もっと簡単な方法もあります。変更点: {changes}。",
+    "同じハードウェアで全部収まります（{fit} 件まで）。もっと簡単な方法もあります。変更点：{changes}。",
 )
 FIX_FOUND = Text(
     "That is it: all fit (there is room for {fit}), with one setting. Changed: {changes}.",
-    "正解です。設定 1 つで全部収まります（{fit} 件まで）。変更点: {changes}。",
+    "正解です。設定 1 つで全部収まります（{fit} 件まで）。変更点：{changes}。",
 )
 FIX_SETTING = Text("{name} = {value}", "{name} = {value}")
 FIX_SETTINGS = Text("{first}, {rest}", "{first}、{rest}")
@@ -545,7 +545,7 @@ PROOF = Text("Proof", "証拠")
 
 # --- sheets ----------------------------------------------------------------------------------------------------------
 
-SHEET_TITLE = Text("KV cache in {minutes} minutes: {sheet}", "{minutes} 分で分かる KV キャッシュ: {sheet}")
+SHEET_TITLE = Text("KV cache in {minutes} minutes: {sheet}", "{minutes} 分で分かる KV キャッシュ：{sheet}")
 SHEET_NAME = Text("Name", "名前")
 SHEET_DATE = Text("Date", "日付")
 SHEET_GUESS = Text("Guess", "予想")
@@ -554,7 +554,7 @@ SHEET_CONTIGUOUS = Text("Contiguous", "連続領域")
 SHEET_PAGED = Text("Paged (blocks have thick lines)", "ページ方式（太線がブロック）")
 SHEET_LEGEND = Text(
     "Grey: holds a token of that request. White with a number: set aside. Empty: free.",
-    "灰色: そのリクエストのトークンが入ったマス。番号だけのマス: 取ってあるだけ。空白: 空き。",
+    "灰色：そのリクエストのトークンが入ったマス。番号だけのマス：取ってあるだけ。空白：空き。",
 )
 SHEET_GRID = Text("{title}: {requests}", "{title}: {requests}")
 SHEET_REQUEST = Text("request {request} has {count}", "リクエスト {request} が {count}")

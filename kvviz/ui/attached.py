@@ -56,7 +56,7 @@ def section(mine: Scenario, lang: Lang) -> None:
         return
     names = ("、" if lang == "ja" else ", ").join(show.plain(address.name) for address in addresses)
     title = text.ATTACHED_NAMED(lang, names=names)
-    folded = st.expander(title, key="attached", icon=":material/lan:", on_change="rerun")
+    folded = show.folded(title, key="attached", icon=":material/lan:")
     if folded.open:
         with folded:
             st.fragment(_engines, run_every=_EVERY_S)(addresses, mine, lang)

@@ -512,7 +512,7 @@ def _notes(sizing: Sizing, filling: kept.Filling, lang: Lang) -> None:
 def share(scenario: Scenario, lang: Lang, *, asked: bool) -> None:
     """The link, folded."""
     link = publish(scenario, asked=asked)
-    panel = st.expander(labels.SHARE(lang), key="heads_share", icon=":material/share:", on_change="rerun")
+    panel = show.folded(labels.SHARE(lang), key="heads_share", icon=":material/share:")
     if panel.open:
         with panel:
             st.caption(text.LINK(lang))

@@ -418,7 +418,7 @@ def _memory(started: Started, samples: Sequence[Sample], lang: Lang) -> None:
 
 def share(scenario: Scenario, lang: Lang) -> None:
     """The page's link."""
-    panel = st.expander(labels.SHARE(lang), key="live_share", icon=":material/share:", on_change="rerun")
+    panel = show.folded(labels.SHARE(lang), key="live_share", icon=":material/share:")
     if panel.open:
         with panel:
             st.caption(text.LINK(lang))

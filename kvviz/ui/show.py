@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from kvviz import build, explain, export, report, workings
@@ -328,6 +329,17 @@ def tabs(titles: Sequence[Text], *, key: str, lang: Lang, first: int = 0) -> Seq
     return drawn
 
 
+def folded(label: str, *, key: str, icon: str | None = None, compact: bool = False) -> ExpanderContainer:
+    """A panel to be filled only while it is open; open, it stays so when its label changes, as in another language."""
+    before, was_open = st.session_state.get(f"{key}_was", (label, False))
+    if label != before:  # which makes it another panel to Streamlit
+        st.session_state[key] = was_open
+    kind: Literal["compact", "default"] = "compact" if compact else "default"
+    panel = st.expander(label, key=key, icon=icon, type=kind, on_change="rerun")
+    st.session_state[f"{key}_was"] = label, bool(panel.open)
+    return panel
+
+
 def chart(figure: object, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
     """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
     st.plotly_chart(figure, key=key, config=_chart_config(), alt=alt)
@@ -341,9 +353,9 @@ def _chart_config() -> dict[str, Any]:
 
 def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: Lang) -> None:
     """The rows under a chart, folded, and drawn only when they are opened; long sentences wrap."""
-    folded = st.expander(text.AS_TABLE(lang), key=f"{key}_table", type="compact", on_change="rerun")
-    if folded.open:
-        with folded:
+    panel = folded(text.AS_TABLE(lang), key=f"{key}_table", compact=True)
+    if panel.open:
+        with panel:
             grid([{name: _cell(value) for name, value in row.items()} for row in rows()])
 
 

@@ -1,11 +1,16 @@
 """The palette can be read on every background, and never by colour alone."""
 
+import re
+import tomllib
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from kvviz.charts.layers import _COMPRESSED_MORE, CACHE_COLOURS
 from kvviz.charts.style import BACKGROUNDS, COLOURS, PATTERNS, PLOTLY_CONFIG, RULE, Drawing, contrast, fill, hollow
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_contrast_is_wcags() -> None:
@@ -17,6 +22,40 @@ def test_contrast_is_wcags() -> None:
 @pytest.mark.parametrize("background", BACKGROUNDS)
 def test_every_colour_stands_out_on_every_background(colour: str, background: str) -> None:
     assert contrast(colour, background) >= 3
+
+
+DRAWN = sorted({*(ROOT / "kvviz" / "charts").glob("*.py"), *(ROOT / "kvviz" / "ui").glob("*.[jc]s*")})
+INK = {"#FFFFFF", "#262626", "#000000", *BACKGROUNDS}
+"""Text and patterns on a mark, and what is behind text: not marks."""
+
+
+@pytest.mark.parametrize("source", DRAWN, ids=lambda path: path.name)
+def test_every_colour_that_is_drawn_anywhere_stands_out(source: Path) -> None:
+    drawn = {colour.upper() for colour in re.findall(r"#[0-9A-Fa-f]{6}\b", source.read_text(encoding="utf-8"))} - INK
+    low = {(colour, behind): contrast(colour, behind) for colour in drawn for behind in BACKGROUNDS}
+    assert {pair: ratio for pair, ratio in low.items() if ratio < 3} == {}
+
+
+@pytest.mark.parametrize("source", DRAWN, ids=lambda path: path.name)
+def test_outlines_are_not_too_faint(source: Path) -> None:
+    for faint in re.findall(r'stroke-opacity="([\d.]+)"', source.read_text(encoding="utf-8")):
+        seen = [_through(RULE, behind, float(faint)) for behind in BACKGROUNDS]
+        assert all(contrast(one, behind) >= 3 for one, behind in zip(seen, BACKGROUNDS, strict=True)), faint
+
+
+def _through(colour: str, behind: str, opacity: float) -> str:
+    """A colour that lets the background show through."""
+    pairs = ((int(colour[i : i + 2], 16), int(behind[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(opacity * one + (1 - opacity) * other):02X}" for one, other in pairs)
+
+
+def test_captions_can_be_read() -> None:
+    """Streamlit writes them in the text colour at 60%, on the page and on its second background."""
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+    for behind in ("#FFFFFF", "#F8F8F7"):
+        assert contrast(_through(theme["light"]["textColor"], behind, 0.6), behind) >= 4.5
+    assert contrast("#FFFFFF", theme["light"]["primaryColor"]) >= 4.5
+    assert contrast(theme["dark"]["primaryColor"], "#171614") >= 4.5
 
 
 def test_roles_differ_in_colour_and_in_pattern() -> None:
