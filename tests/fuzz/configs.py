@@ -10,6 +10,7 @@ import json
 import marshal
 import random
 import re
+from datetime import date
 from functools import cache
 from typing import Any
 
@@ -18,8 +19,9 @@ from kvviz.core.architecture.fields import json_path
 from kvviz.core.cache import content
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError, ScenarioError
-from kvviz.export import json_text, markdown_summary
+from kvviz.export import json_text
 from kvviz.links import pack_config, unpack_config
+from kvviz.report import as_markdown
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size
 from tests.core.known import MODELS, config_of, config_text
@@ -185,7 +187,7 @@ def shown(sizing: Sizing) -> None:
     """What a visitor can take away is whole."""
     for lang in ("en", "ja"):
         hold(not re.search(r": (?:NaN|-?Infinity)", json_text(sizing, lang)), "not a number in the JSON")
-        hold(markdown_summary(sizing, "https://example.org/?v=1", lang), "no summary")
+        hold(as_markdown(sizing, lang, link="https://example.org/?v=1", day=date(2026, 1, 1)), "no report")
 
 
 def cited(config: Any, where: str) -> object:  # noqa: ANN401 - JSON

@@ -11,16 +11,18 @@ import json
 import random
 import re
 import zlib
+from datetime import date
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, quote, quote_plus, urlencode, urlsplit
 
 from kvviz import catalogue, race
 from kvviz.core.errors import KvvizError
 from kvviz.devices import every_device, named
-from kvviz.export import embed_code, json_text, markdown_summary
+from kvviz.export import embed_code, json_text
 from kvviz.hub import parse_model_reference
 from kvviz.links import pack_config, pack_prompts, pack_scenarios, unpack_config, unpack_prompts, unpack_scenarios
 from kvviz.mistakes import explained, parse_claim
+from kvviz.report import as_html, as_markdown
 from kvviz.resolve import resolve
 from kvviz.scenario import (
     APP_FIELDS,
@@ -39,6 +41,8 @@ from kvviz.sizing import size
 from tests.core.known import MODELS, config_of
 from tests.fuzz.values import STRANGE, scrambled
 from tests.fuzz.watch import Watch, hold
+
+_DAY = date(2026, 1, 1)
 
 HUB = "https://huggingface.co"
 NUMBERS = (
@@ -287,7 +291,10 @@ def answered(scenario: Scenario, claim: str, watch: Watch) -> str:
     link = f"http://127.0.0.1:8501/?{urlencode(to_query(sizing.scenario))}"
     for lang in ("en", "ja"):
         hold(not re.search(r": (?:NaN|-?Infinity)", watch.ask(json_text, sizing, lang)), "not a number in the JSON")
-        hold(not re.search(r"(?<!\\)<\w", watch.ask(markdown_summary, sizing, link, lang)), "markup in the Markdown")
+        written = watch.ask(as_markdown, sizing, lang, link=link, day=_DAY)
+        hold(not re.search(r"(?<!\\)<\w", written), "markup in the Markdown")
+        printed = watch.ask(as_html, sizing, lang, link=link, day=_DAY)
+        hold(not re.search(r"<(?:script|iframe|img|object|form)", printed), "markup in the report")
     page = Tags()
     page.feed(embed_code(link, "en"))
     hold(page.tags == ["iframe"] and not page.text.strip(), f"the embed code holds {page.tags} {page.text[:80]!r}")
