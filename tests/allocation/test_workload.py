@@ -119,10 +119,10 @@ class Endless(io.RawIOBase):
 
 
 def test_ten_million_rows_are_refused_before_they_are_read() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(TraceError, match="more than 20,000 requests"):
         read_trace(io.BufferedReader(Endless(10_000_000)), name="x.csv", limit=20_000)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -211,11 +211,11 @@ def test_an_empty_object_is_an_architecture_without_rules() -> None:
     ids=lambda text: repr(text[:20]),
 )
 def test_text_that_is_no_config(text: str | bytes) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(ConfigError) as caught:
         parse_config(text)
     assert caught.value.lines("en") != caught.value.lines("ja")
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 @given(st.text() | st.binary())
@@ -239,7 +239,7 @@ def test_infinity_is_accepted_where_published_files_have_it_and_refused_where_it
 
 def test_reading_all_bundled_configs_is_quick() -> None:
     configs = [config_of(model) for model in MODELS]
-    begun = time.perf_counter()
+    begun = time.process_time()
     for config in configs:
         read_config(config)
-    assert time.perf_counter() - begun < 0.5
+    assert time.process_time() - begun < 0.5
