@@ -62,8 +62,13 @@ def test_one_is_edited_and_put_back(open_page: OpenPage) -> None:
     settled(page)
     go_to(page, "Size", "Compare")
     press(page, "Put the Sizing page's scenario in place of 3")
-    scenarios, _ = unpack_scenarios(parse_qs(urlsplit(page.url).query)["set"][0])
-    assert [one.input for one in scenarios] == [3072, 3072, 100_000]
+    page.wait_for_url(lambda url: inputs_of(url) == [3072, 3072, 100_000], timeout=10_000)
+
+
+def inputs_of(url: str) -> list[int]:
+    """Of the scenarios that an address holds."""
+    scenarios, _ = unpack_scenarios(parse_qs(urlsplit(url).query)["set"][0])
+    return [one.input for one in scenarios]
 
 
 @pytest.mark.parametrize("dark", [False, True])
