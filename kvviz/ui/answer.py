@@ -10,7 +10,7 @@ from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.export import all_notes
-from kvviz.levers import Lever, levers
+from kvviz.levers import Fix, Lever, fixes, levers
 from kvviz.resolve import Given, Resolved, resolve
 from kvviz.scenario import DEFAULTS, Scenario
 from kvviz.sizing import Sizing, size
@@ -41,6 +41,13 @@ class Answer:
         if self.sizing is None:
             return ()
         return _levers(ByIdentity(self.sizing))
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Up to three of them that solve the need; where there is none, nothing is asked."""
+        if self.sizing is None or self.sizing.fits in (None, "yes"):
+            return ()
+        return fixes(self.sizing, self.levers)
 
 
 @lru_cache(maxsize=128)
