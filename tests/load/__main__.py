@@ -53,8 +53,10 @@ def _told(found: Sequence[Measured], visitors: int) -> int:
             f"{ours.tally.most_bytes(name):,}" if name else "",
         ]
         print(f"| {name or 'all'} | {' | '.join(cells)} |")
+    took = [one.processor_ms for one in found]
+    print(f"\nProcessor time a run: {took[0]:.1f} ms, bare {took[1]:.1f}, ratio {took[0] / took[1]:.2f}")
     each = [one.session_bytes / MIB for one in found]
-    print(f"\nMemory a visitor: {each[0]:.2f} MiB, bare {each[1]:.2f}, difference {each[0] - each[1]:.2f} (goal ≤ 3)")
+    print(f"Memory a visitor: {each[0]:.2f} MiB, bare {each[1]:.2f}, difference {each[0] - each[1]:.2f} (goal ≤ 3)")
     return _faults([fault for one in found for fault in one.tally.faults])
 
 
