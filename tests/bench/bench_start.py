@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
@@ -19,6 +21,7 @@ from tests.browser.harness import DESKTOP, ROOT, STREAMLIT_RUN, find_browser, se
 from tests.load.visitor import PLACES, visiting
 
 TURNS = 5
+"""Starts of each app; each after one that is not counted."""
 BARE = ("streamlit", "plotly", "huggingface_hub")
 """What kvviz is installed beside."""
 _DRAWN = """() => document.querySelectorAll('[role="figure"] .main-svg').length
@@ -27,43 +30,51 @@ _DRAWN = """() => document.querySelectorAll('[role="figure"] .main-svg').length
 
 def main() -> None:
     """Print a table."""
-    started: dict[str, list[list[float]]] = {"server ready": [[], []], "… and the first run": [[], []]}
-    drawn = "… and drawn in a browser"
-    started[drawn] = [[], []]
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = find_browser(playwright)
+    with tempfile.TemporaryDirectory() as folder:
         bare = bare_app(Path(folder), {"": twin()})
         commands = [STREAMLIT_RUN, tuple(str(bare) if part == "app.py" else part for part in STREAMLIT_RUN)]
-        for turn in range(-1, TURNS):  # the first writes bytecode
-            for number, command in enumerate(commands):
-                taken = _start(command, Path(folder, "log"), browser)
-                for name, milliseconds in zip(started, taken, strict=True):
-                    if turn >= 0:
-                        started[name][number].append(milliseconds)
-        browser.close()
-    print("| milliseconds, median | kvviz | bare Streamlit | ratio (goal ≤ 1.3) |")
+        log = Path(folder, "log")
+        taken = _by_turns([partial(_first_run, command, log) for command in commands])
+        with sync_playwright() as playwright:
+            browser = find_browser(playwright)
+            drawn = _by_turns([partial(_drawn, command, log, browser) for command in commands])
+            browser.close()
+    print("| milliseconds from the command, median | kvviz | bare Streamlit | ratio (goal ≤ 1.3) |")
     print("|---|--:|--:|--:|")
-    for name, (ours, other) in started.items():
-        median, floor = statistics.median(ours), statistics.median(other)
-        print(f"| {name} | {median:.0f} | {floor:.0f} | {median / floor:.2f} |")
+    names = ("server answers", "first page has run", "first page is drawn in a browser")
+    for name, (ours, floor) in zip(names, [*taken, *drawn], strict=True):
+        print(f"| {name} | {ours:.0f} | {floor:.0f} | {ours / floor:.2f} |")
 
 
-def _start(command: tuple[str, ...], log: Path, browser: Browser) -> list[float]:
-    """Milliseconds from the command until the server answers, until a first run, and until a browser shows it."""
+def _by_turns(both: Sequence[Callable[[], list[float]]]) -> list[list[float]]:
+    """Medians of each number that is measured, of one app and of the other."""
+    found = [[start() for start in both] for _ in range(TURNS + 1)][1:]  # the first writes bytecode
+    return [
+        [statistics.median(turn[app][number] for turn in found) for app in range(len(both))]
+        for number in range(len(found[0][0]))
+    ]
+
+
+def _first_run(command: tuple[str, ...], log: Path) -> list[float]:
+    """Milliseconds until the server answers, and until a page has run for a first visitor."""
     begun = time.perf_counter()
     with serve(log, command) as server:
-        taken = [1000 * (time.perf_counter() - begun)]
+        ready = time.perf_counter()
         asyncio.run(_visit(server.url))
-        taken.append(1000 * (time.perf_counter() - begun))
+        return [1000 * (ready - begun), 1000 * (time.perf_counter() - begun)]
+
+
+def _drawn(command: tuple[str, ...], log: Path, browser: Browser) -> list[float]:
+    """Milliseconds until a browser that has never been there shows the page at rest."""
     begun = time.perf_counter()
     with serve(log, command) as server:
         width, height = DESKTOP
         page = browser.new_context(locale="en-US", viewport={"width": width, "height": height}).new_page()
         page.goto(server.url, wait_until="commit")
         page.wait_for_function(_DRAWN, polling=50)
-        taken.append(1000 * (time.perf_counter() - begun))
+        taken = 1000 * (time.perf_counter() - begun)
         page.context.close()
-    return taken
+        return [taken]
 
 
 async def _visit(url: str) -> None:
