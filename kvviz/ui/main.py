@@ -13,7 +13,7 @@ from kvviz.text import live_page as live_text
 from kvviz.text import log_check as log_text
 from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
-from kvviz.ui import browser, state
+from kvviz.ui import browser, collector, state
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,3 +58,4 @@ if not st.context.is_embedded:
     st.caption(text.FOOTER(lang, version=build.version(), engine=engine))
 # A model that could not be read stays in the address: reloading tries again.
 browser.sync(state.published_query(), lang, on_typed=state.model_typed)
+collector.settle()

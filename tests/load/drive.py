@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
 
 from tests.bench.twin import bare_app, counted, twin
 from tests.browser.harness import STREAMLIT_RUN, Server, serve
@@ -71,6 +72,14 @@ def memory_bytes(server: Server) -> int:
     """What the server's process holds of its own (Linux)."""
     found = re.search(r"RssAnon:\s+(\d+) kB", Path(f"/proc/{server.pid}/status").read_text())
     return 1024 * int(found[1]) if found else 0
+
+
+def sessions(server: Server) -> int:
+    """How many visitors the server knows of."""
+    direct = build_opener(ProxyHandler({}))  # whatever proxies the environment names
+    with direct.open(f"{server.url}/_stcore/metrics") as answer:
+        found = re.search(r"^active_sessions (\d+)", answer.read().decode(), re.MULTILINE)
+    return int(found[1]) if found else -1
 
 
 def processor_s(server: Server) -> float:
