@@ -50,7 +50,7 @@ class Answer:
         return fixes(self.sizing, self.levers)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=16)  # each holds dozens of answers
 def _levers(of: ByIdentity[Sizing]) -> tuple[Lever, ...]:
     return levers(of.value, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
 
@@ -72,7 +72,7 @@ def _ask(scenario: Scenario, given: Given | None = None) -> tuple[Resolved, Sizi
     return resolved, size(resolved.architecture, resolved.scenario, weights=resolved.weights)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _of_bundled(scenario: Scenario) -> tuple[Resolved, Sizing]:
     """The same for everybody, and asked again and again: by links, by the cells of a comparison."""
     return _ask(scenario)

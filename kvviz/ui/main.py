@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+# Not used here: where Streamlit loads it at need, Plotly finds it half loaded when several visitors come first at once.
+import pandas  # noqa: F401
 import streamlit as st
 
 from kvviz import build

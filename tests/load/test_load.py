@@ -44,6 +44,18 @@ def test_what_a_change_sends_is_small(quick: Server, name: str) -> None:
     asyncio.run(changes())
 
 
+def test_the_first_visitors_of_a_server_may_come_at_once(tmp_path: Path) -> None:
+    async def come(server: Server, name: str) -> None:
+        async with visiting(server.url, PLACES[name]) as visitor:
+            await visitor.change()
+
+    async def together(server: Server) -> None:
+        await asyncio.gather(*(come(server, name) for name in (*PLACES, *PLACES)))
+
+    with serve(tmp_path / "log") as server:
+        asyncio.run(together(server))
+
+
 def test_a_crowd_meets_no_error_and_leaves_nothing_behind(quick: Server) -> None:
     async def crowds() -> tuple[Tally, list[int], list[int]]:
         tally, here, held = Tally(), [], []
