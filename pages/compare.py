@@ -8,13 +8,12 @@ import streamlit as st
 from kvviz.catalogue import models
 from kvviz.charts.compare import (
     comparison_alt,
-    comparison_figure,
     length_rows,
     models_alt,
     models_figure,
     models_rows,
 )
-from kvviz.compare import as_types, compare, every_model, matrix, under_engines
+from kvviz.compare import as_types, every_model, matrix, under_engines
 from kvviz.core.units import format_count
 from kvviz.planning import engine_name
 from kvviz.text import compare as text
@@ -27,7 +26,7 @@ answered = answer(*state.read())
 base, sizing = answered.scenario, answered.sizing
 page.begin(base)
 types = as_types(sizing) if sizing else (base,)
-compared = compare(page.scenarios(types if len(types) > 1 else (base,)), ask)
+compared = page.compared(page.scenarios(types if len(types) > 1 else (base,)))
 
 show.rejected(lang)
 show.out_of_sight(answered, lang, everything=True)
@@ -56,7 +55,7 @@ if scenarios.open:
         page.table(compared, lang)
         if any(one.sizing for one in compared):
             st.markdown(f"**{text.CHART(lang)}**")
-            figure, rows_of = comparison_figure(compared, lang), partial(length_rows, compared, lang)
+            figure, rows_of = page.figure(compared, lang), partial(length_rows, compared, lang)
             show.chart(figure, rows_of, alt=comparison_alt(compared, lang), key="comparison", lang=lang)
         st.markdown(f"#### {text.WHY(lang)}")
         page.why(compared, lang)

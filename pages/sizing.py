@@ -17,7 +17,6 @@ embedded = bool(st.context.is_embedded)
 answered = answer(*state.read())
 stands_in = "model" in answered.errors
 scenario, sizing = state.publish(answered.scenario, asked=not stands_in), answered.sizing
-possible = () if embedded else answered.levers
 if embedded and stands_in:  # a page that embeds one model must not show another
     sizing = None
 
@@ -60,7 +59,7 @@ if sizing is not None and not embedded:
 if sizing is not None:
     with below:
         if not embedded:
-            show.fix_buttons(sizing, possible, lang)
+            show.fix_buttons(answered.fixes, lang)
             st.markdown(f"**{text.GROWTH(lang)}**")
         figure = growth_figure(sizing, lang)
         show.chart(figure, partial(growth_rows, sizing, lang), alt=growth_alt(sizing, lang), key="growth", lang=lang)
@@ -89,7 +88,7 @@ if sizing is not None and not embedded:
             show.table(partial(layer_rows, sizing, lang), key="layers", lang=lang)
     if what_if.open:
         with what_if:
-            show.what_if(possible, lang)
+            show.what_if(answered.levers, lang)
             show.splits(sizing, lang)
     if launch.open:
         with launch:

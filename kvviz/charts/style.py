@@ -3,7 +3,6 @@
 Only data colours are set here: fonts, text and background are left to the page's theme.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -126,9 +125,6 @@ class Drawing:
         """Fixed height, legend below, transparent background, nothing that catches a finger scrolling the page."""
         import plotly.graph_objects as go  # here: rows and words of a chart are wanted without it, too
 
-        # Plotly asks for pandas.Series as soon as any thread has begun to import pandas (Streamlit does for a table of
-        # another visitor), and half imported it has none. This waits for that thread.
-        import_module("pandas")
         axis = {"fixedrange": True, "gridcolor": GRID, "zeroline": False, "automargin": True}
         return go.Figure(
             data=self.traces,

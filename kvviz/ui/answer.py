@@ -10,7 +10,7 @@ from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.export import all_notes
-from kvviz.levers import Lever, levers
+from kvviz.levers import Fix, Lever, fixes, levers
 from kvviz.resolve import Given, Resolved, resolve
 from kvviz.scenario import DEFAULTS, Scenario
 from kvviz.sizing import Sizing, size
@@ -42,8 +42,15 @@ class Answer:
             return ()
         return _levers(ByIdentity(self.sizing))
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Up to three of them that solve the need; where there is none, nothing is asked."""
+        if self.sizing is None or self.sizing.fits in (None, "yes"):
+            return ()
+        return fixes(self.sizing, self.levers)
 
-@lru_cache(maxsize=128)
+
+@lru_cache(maxsize=16)  # each holds dozens of answers
 def _levers(of: ByIdentity[Sizing]) -> tuple[Lever, ...]:
     return levers(of.value, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
 
@@ -65,7 +72,7 @@ def _ask(scenario: Scenario, given: Given | None = None) -> tuple[Resolved, Sizi
     return resolved, size(resolved.architecture, resolved.scenario, weights=resolved.weights)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _of_bundled(scenario: Scenario) -> tuple[Resolved, Sizing]:
     """The same for everybody, and asked again and again: by links, by the cells of a comparison."""
     return _ask(scenario)

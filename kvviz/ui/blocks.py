@@ -142,13 +142,13 @@ def _bundled(name: str) -> Trace:
     return load_trace(name)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@st.cache_resource(show_spinner=False, max_entries=32, hash_funcs={Settings: repr})
 def _raced(settings: Settings, name: str, _requests: Iterable[Request]) -> Race:
     del name  # what tells one file from another
     return race(settings, taken(settings, _requests))
 
 
-@st.cache_data(show_spinner=False, max_entries=32)
+@st.cache_data(show_spinner=False, max_entries=32, hash_funcs={Settings: repr})
 def _packed(settings: Settings, name: str, start: int, lang: Lang, _race: Race) -> bytes:
     del settings, name
     return payload(_race, start=start, lang=lang)

@@ -1,6 +1,7 @@
 """The Compare page's own state, read once from the link, and how it shows a matrix and a set of scenarios."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -9,6 +10,7 @@ import streamlit as st
 from kvviz import catalogue, workings
 from kvviz.charts.compare import (
     cell_label,
+    comparison_figure,
     comparison_rows,
     factor_rows,
     names,
@@ -27,9 +29,11 @@ from kvviz.compare import (
     Cell,
     Compared,
     Difference,
+    compare,
     difference,
 )
 from kvviz.core.errors import KvvizError
+from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import every_device
 from kvviz.links import SET_SCENARIOS
@@ -38,6 +42,7 @@ from kvviz.text import Lang
 from kvviz.text import compare as text
 from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, show, state
+from kvviz.ui.answer import ask
 
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
@@ -82,6 +87,28 @@ def scenarios(default: Sequence[Scenario]) -> tuple[Scenario, ...]:
     """Those side by side; ``default`` until somebody chose others."""
     chosen: tuple[Scenario, ...] = st.session_state["compared"]
     return chosen or tuple(default)
+
+
+def compared(asked: tuple[Scenario, ...]) -> tuple[Compared, ...]:
+    """These with their answers; of bundled models the same object for the same scenarios."""
+    if any(one.config or models.from_hub(one) for one in asked):
+        return compare(asked, ask)
+    return _of_bundled(asked)
+
+
+@lru_cache(maxsize=128)
+def _of_bundled(asked: tuple[Scenario, ...]) -> tuple[Compared, ...]:
+    return compare(asked, ask)
+
+
+def figure(of: tuple[Compared, ...], lang: Lang) -> object:
+    """Their chart, which stays while only the matrix is changed."""
+    return _figure(ByIdentity(of), lang)
+
+
+@lru_cache(maxsize=64)
+def _figure(of: ByIdentity[tuple[Compared, ...]], lang: Lang) -> object:
+    return comparison_figure(of.value, lang)
 
 
 def put(chosen: Sequence[Scenario], before: Sequence[Scenario]) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+# Not used here: where Streamlit loads it at need, Plotly finds it half loaded when several visitors come first at once.
+import pandas  # noqa: F401
 import streamlit as st
 
 from kvviz import build
@@ -16,7 +18,7 @@ from kvviz.text import log_check as log_text
 from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
 from kvviz.text import workshop as workshop_text
-from kvviz.ui import browser, state
+from kvviz.ui import browser, collector, state
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,3 +69,4 @@ if not st.context.is_embedded:
     st.caption(text.FOOTER(lang, version=build.version(), engine=engine))
 # A model that could not be read stays in the address: reloading tries again.
 browser.sync(state.published_query(), lang, on_typed=state.model_typed)
+collector.settle()

@@ -22,7 +22,7 @@ from kvviz.core.errors import KvvizError
 from kvviz.core.units import KIB, format_bytes, format_count, format_gib
 from kvviz.devices import device
 from kvviz.launch import launch
-from kvviz.levers import Lever, crossover_requests, fixes, speed_floor
+from kvviz.levers import Fix, Lever, crossover_requests, speed_floor
 from kvviz.qr import qr_svg
 from kvviz.resolve import resolve
 from kvviz.scenario import MORE_SETTINGS, Scenario
@@ -175,9 +175,8 @@ def floor(sizing: Sizing, lang: Lang) -> None:
         st.caption(f":material/speed: {plain(at_best.sentence(lang))}")
 
 
-def fix_buttons(sizing: Sizing, possible: tuple[Lever, ...], lang: Lang) -> None:
+def fix_buttons(offered: tuple[Fix, ...], lang: Lang) -> None:
     """Up to three changes that would help, each with its result; one press makes it, and Undo takes it back."""
-    offered = fixes(sizing, possible)
     undoable = state.undoable()
     if not offered and undoable is None:
         return

@@ -1,5 +1,5 @@
 """Run the core's benchmarks; ``allocation``: those of requests over time; ``blocks``: the race of the Blocks page;
-``page``: the Sizing page's, in a browser."""
+``page``: the Sizing page's, in a browser; ``start``: until a page can be used; ``install``: what is on disk."""
 
 import sys
 
@@ -20,5 +20,13 @@ match sys.argv[1:]:
         from tests.bench import bench_page
 
         bench_page.main()
+    case ["start"]:
+        from tests.bench import bench_start
+
+        bench_start.main()
+    case ["install"]:
+        from tests.bench import bench_start
+
+        bench_start.install()
     case _:
-        sys.exit("python -m tests.bench [allocation | blocks | page]")
+        sys.exit("python -m tests.bench [allocation | blocks | page | start | install]")

@@ -1,8 +1,6 @@
 """The palette can be read on every background, and never by colour alone."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from itertools import combinations
 from pathlib import Path
@@ -96,22 +94,3 @@ def test_the_mode_bar_offers_the_picture_only() -> None:
     assert PLOTLY_CONFIG["modeBarButtons"] == [["toImage"]]
     assert PLOTLY_CONFIG["displaylogo"] is False
     assert PLOTLY_CONFIG["toImageButtonOptions"]["format"] == "svg"
-
-
-WHILE_PANDAS_IS_IMPORTED = """
-import sys, threading, time
-import plotly.graph_objects
-from kvviz.charts.style import Drawing
-
-threading.Thread(target=__import__, args=("pandas",)).start()
-while "pandas" not in sys.modules:
-    time.sleep(0.001)
-drawing = Drawing()
-drawing.traces.append({"type": "scatter", "x": [1, 2], "y": [3, 4]})
-drawing.figure(height=100, legend={}, xaxis={}, yaxis={})
-"""
-
-
-def test_a_chart_is_drawn_while_another_visitors_table_imports_pandas() -> None:
-    done = subprocess.run([sys.executable, "-c", WHILE_PANDAS_IS_IMPORTED], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

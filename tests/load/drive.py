@@ -8,6 +8,7 @@ kvviz.
 import asyncio
 import contextlib
 import itertools
+import os
 import random
 import re
 import statistics
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
 
 from tests.bench.twin import bare_app, counted, twin
 from tests.browser.harness import STREAMLIT_RUN, Server, serve
@@ -72,6 +74,20 @@ def memory_bytes(server: Server) -> int:
     return 1024 * int(found[1]) if found else 0
 
 
+def sessions(server: Server) -> int:
+    """How many visitors the server knows of."""
+    direct = build_opener(ProxyHandler({}))  # whatever proxies the environment names
+    with direct.open(f"{server.url}/_stcore/metrics") as answer:
+        found = re.search(r"^active_sessions (\d+)", answer.read().decode(), re.MULTILINE)
+    return int(found[1]) if found else -1
+
+
+def processor_s(server: Server) -> float:
+    """Seconds of a processor that the server's process has taken: what else the machine does counts little (Linux)."""
+    numbers = Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def places() -> Iterator[str]:
     """Where the next visitor goes."""
     return itertools.cycle(PLACES)
@@ -112,12 +128,14 @@ class Measured:
     tally: Tally
     session_bytes: float
     """What the server holds more for each visitor."""
+    processor_ms: float
+    """That the server took for a run."""
 
 
 async def measure(both: Sequence[Server], *, visitors: int, rounds: int, round_s: float) -> list[Measured]:
     """All visitors on one app, then on the other, and again."""
     tallies = [Tally() for _ in both]
-    sessions = []
+    sessions, spent = [], [0.0 for _ in both]
     async with contextlib.AsyncExitStack() as stack:
         rooms = []
         for server, tally in zip(both, tallies, strict=True):
@@ -128,9 +146,14 @@ async def measure(both: Sequence[Server], *, visitors: int, rounds: int, round_s
             await act(rooms[-1], Tally(), seconds=THINKS_S)
             sessions.append((memory_bytes(server) - before) / visitors)
         for _ in range(rounds):
-            for room, tally in zip(rooms, tallies, strict=True):
-                await act(room, tally, seconds=round_s)
-    return [Measured(tally=tally, session_bytes=held) for tally, held in zip(tallies, sessions, strict=True)]
+            for number, (server, room) in enumerate(zip(both, rooms, strict=True)):
+                begun = processor_s(server)
+                await act(room, tallies[number], seconds=round_s)
+                spent[number] += processor_s(server) - begun
+    return [
+        Measured(tally=tally, session_bytes=held, processor_ms=1000 * seconds / max(1, len(tally.milliseconds())))
+        for tally, held, seconds in zip(tallies, sessions, spent, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,9 @@ PLACES: Mapping[str, Place] = {
 }
 
 
+_PICTURES = frozenset({"plotly_chart", "bidi_component", "imgs"})
+
+
 class FaultError(Exception):
     """The page showed an exception, or a run did not finish."""
 
@@ -56,6 +59,8 @@ class Ran:
     milliseconds: float
     """From sending what was changed until the run has finished."""
     received_bytes: int
+    picture_bytes: int
+    """Of charts, drawings and pictures."""
     messages: int
 
 
@@ -110,7 +115,7 @@ class Visitor:
         asked.widget_states.widgets.extend(self.states.values())
         asked.cached_message_hashes.extend(self.cached[0] | self.cached[1])
         self.cached = set(), self.cached[0]
-        begun, received, messages, faults = time.perf_counter(), 0, 0, []
+        begun, received, pictures, messages, faults = time.perf_counter(), 0, 0, 0, []
         await self.connection.send(BackMsg(rerun_script=asked).SerializeToString())
         while True:
             frame = await self.connection.recv(decode=False)
@@ -124,7 +129,10 @@ class Visitor:
                 case "navigation":  # a new session's message comes before the script says which pages there are
                     self.page = answer.navigation.page_script_hash
                 case "delta" if answer.delta.HasField("new_element"):
-                    faults += self._learn(answer.delta.new_element)
+                    element = answer.delta.new_element
+                    faults += self._learn(element)
+                    if element.WhichOneof("type") in _PICTURES:
+                        pictures += len(frame)
                 case "delta" if answer.delta.HasField("add_block"):
                     self._learn_panel(answer.delta.add_block)
                 case "script_finished":
@@ -133,7 +141,7 @@ class Visitor:
                         faults.append("A run did not finish.")
                     if faults:
                         raise FaultError("; ".join(faults))
-                    return Ran(milliseconds=took, received_bytes=received, messages=messages)
+                    return Ran(milliseconds=took, received_bytes=received, picture_bytes=pictures, messages=messages)
 
     def _learn(self, element: Element) -> Iterator[str]:
         """Remember a widget and what it shows; an exception is a fault."""
