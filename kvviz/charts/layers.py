@@ -115,11 +115,10 @@ def strip_svg(
     fullest = max((cell.total_bytes for cell in drawn), default=Fraction(0))
     alt = escape(_alt(drawn, tokens, lang))
     if compact:
-        step = _CELL + _GAP
-        body = "".join(_cell(cell, fullest, step * place, 0, lang) for place, cell in enumerate(drawn))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{alt}" width="200" height="28" '
-            f'viewBox="0 0 {max(1, step * len(drawn) - _GAP)} {_TALL}" preserveAspectRatio="none">{body}</svg>'
+            f'viewBox="0 0 {max(1, (_CELL + _GAP) * len(drawn) - _GAP)} {_TALL}" preserveAspectRatio="none">'
+            f"{_thumbnail(drawn, fullest)}</svg>"
         )
 
     kinds = _kinds(drawn)
@@ -146,7 +145,7 @@ def strip_svg(
             x = _LEFT + place * _STEP
             parts.append(
                 f'<svg x="{share(x)}" y="{top}" width="{cell_wide}" height="{_TALL}" viewBox="0 0 {_CELL} {_TALL}" '
-                f'preserveAspectRatio="none">{_cell(cell, fullest, 0, 0, lang)}</svg>'
+                f'preserveAspectRatio="none">{_cell(cell, fullest, lang)}</svg>'
             )
             middle = share(x + _STEP * _CELL / (_CELL + _GAP) / 2)
             y = top + _TALL + 13
@@ -200,7 +199,35 @@ def layer_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
     return rows
 
 
-def _cell(cell: Cell, fullest: Fraction, x: float, y: float, lang: Lang) -> str:
+def _thumbnail(drawn: Sequence[Cell], fullest: Fraction) -> str:
+    """All cells at once, a path for each colour: a picture within a page has no titles, and is sent at every change."""
+    paths: dict[str, list[str]] = {}
+    for place, cell in enumerate(drawn):
+        left = (_CELL + _GAP) * place
+        bands = _bands(cell, fullest)
+        track = f'fill="{RULE}" fill-opacity="0.12" stroke="{RULE}" stroke-opacity="0.85"'
+        if not bands:
+            track += ' stroke-dasharray="2 2"'
+        paths.setdefault(track, []).append(f"M{left} 0h{_CELL}v{_TALL}h-{_CELL}z")
+        for colour, inset, width, top, tall in bands:
+            path = f"M{left + inset:g} {top:.4g}h{width:g}v{tall:.4g}h-{width:g}z"
+            paths.setdefault(f'fill="{colour}"', []).append(path)
+    return "".join(f'<path {style} d="{"".join(path)}"/>' for style, path in paths.items())
+
+
+def _bands(cell: Cell, fullest: Fraction) -> list[tuple[str, float, float, float, float]]:
+    """What the layer keeps, stacked from the foot of its cell: colour, inset, width, top, height."""
+    bands, foot = [], float(_TALL)
+    for cache, count in cell.parts:
+        if count:
+            tall = max(2.5, float(count / fullest) * _TALL)
+            width = _CELL * _width(cache)
+            foot -= tall
+            bands.append((_colour(cache), (_CELL - width) / 2, width, max(0.0, foot), tall))
+    return bands
+
+
+def _cell(cell: Cell, fullest: Fraction, lang: Lang) -> str:
     """A track with the layer's caches stacked in it."""
     title = text.LAYER_TITLE(
         lang,
@@ -208,21 +235,14 @@ def _cell(cell: Cell, fullest: Fraction, x: float, y: float, lang: Lang) -> str:
         kind=cell.kind,
         bytes=format_bytes(_ceil(cell.total_bytes)),
     )
-    fills, foot = [], y + _TALL
-    for cache, count in cell.parts:
-        if not count:
-            continue
-        tall = max(2.5, float(count / fullest) * _TALL)
-        width = _CELL * _width(cache)
-        foot -= tall
-        fills.append(
-            f'<rect x="{x + (_CELL - width) / 2:g}" y="{max(y, foot):.2f}" width="{width:g}" height="{tall:.2f}" '
-            f'fill="{_colour(cache)}"/>'
-        )
+    fills = [
+        f'<rect x="{inset:g}" y="{top:.2f}" width="{width:g}" height="{tall:.2f}" fill="{colour}"/>'
+        for colour, inset, width, top, tall in _bands(cell, fullest)
+    ]
     dash = "" if fills else ' stroke-dasharray="2 2"'
     return (
         f'<g class="layer"><title>{escape(title)}</title>'
-        f'<rect x="{x:g}" y="{y:g}" width="{_CELL}" height="{_TALL}" fill="{RULE}" fill-opacity="0.12" '
+        f'<rect width="{_CELL}" height="{_TALL}" fill="{RULE}" fill-opacity="0.12" '
         f'stroke="{RULE}" stroke-opacity="0.85"{dash}/>{"".join(fills)}</g>'
     )
 
