@@ -23,7 +23,7 @@ _SIZES: Final = ((290, 225), (560, 270), (740, 280), (1150, 280))
 """Width and height, in pixels, of the area that a chart has on a phone, a tablet and desks."""
 _CLEAR = 2
 """Pixels between a label and anything else."""
-_LEGEND_WIDE, _LEGEND_ROW, _SWATCH, _SWATCH_ALONE = 330, 21, 56, 40
+_LEGEND_WIDE, _LEGEND_ROW, _SWATCH, _SWATCH_ALONE = 275, 20, 57, 45
 """Pixels of a legend on a phone: its width, a row of it, an entry beside its name, and of that the line drawn."""
 
 Box = tuple[float, float, float, float]

@@ -95,11 +95,11 @@ CAPACITY = Text("Capacity (tokens)", "容量（トークン）")
 TOTAL = Text("Total", "合計")
 ALL_ENGINES = Text("All attached engines", "接続中の全エンジン")
 ANSWERING = Text(
-    "{count} of {all} {count:answers|answer}: only {count:it is|they are} counted here.",
-    "{all} 個中 {count} 個が応答しています。ここでの集計は、応答中のエンジンだけです。",
+    "{count} of {all} {count:answers|answer}; only {count:it is|they are} counted",
+    "{all} 個中 {count} 個が応答中。応答中のエンジンだけを集計",
 )
-ALL_ANSWER = Text("{count} of {all} answer.", "{all} 個中 {count} 個が応答しています。")
-NONE_ANSWERS = Text("0 of {all} answer.", "{all} 個とも応答していません。")
+ALL_ANSWER = Text("all {all} answer", "{all} 個すべてが応答中")
+NONE_ANSWERS = Text("none of {all} answers", "{all} 個とも応答なし")
 NO_TOTAL = Text(
     "{label}: no total, as {names} {count:does|do} not report it.",
     "{label}：{names} の報告がないため、合計できません。",
@@ -143,9 +143,8 @@ FIGURE = Text("One engine", "エンジン 1 個あたり")
 REPORTED = Text("Reported", "報告")
 PREDICTED = Text("Predicted", "予測")
 VALUE = Text("Value", "値")
-BASIS = Text("Basis", "根拠")
-ONLY_REPORTED = Text("reported", "報告")
-WORKED_OUT = Text("worked out", "計算")
+ONLY_REPORTED = Text("{value} (reported)", "{value}（報告）")
+WORKED_OUT = Text("{value} (worked out)", "{value}（計算）")
 ALONE = Text("What has no counterpart:", "比較する相手のない値：")
 DIFFERENCE = Text("Difference", "差")
 FIGURES = {
@@ -164,7 +163,7 @@ FIGURES = {
     "own_pools_bytes": Text("Pool, if each slot has its own part", "プールの大きさ（スロットごとの場合）"),
     "requests": Text("Requests of {tokens} tokens that fit", "{tokens} トークンのリクエストの収容数"),
 }
-EQUAL = Text("none", "なし")
+EQUAL = Text("0", "0")
 
 WHICH_GPU = Text(
     "Which GPU it runs on is not reported, so its blocks cannot be predicted, only what they hold. With {model} and its"

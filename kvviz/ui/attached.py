@@ -116,19 +116,19 @@ def _has(reading: Reading, place: int) -> bool:
 def _all_of_them(looks: Mapping[str, Look], lang: Lang) -> None:
     """What those that answer report, added up."""
     readings = answering(looks, now_s=monotonic())
-    st.markdown(f"**{text.ALL_ENGINES(lang)}**")
+    said = text.ALL_ANSWER if len(readings) == len(looks) else text.ANSWERING if readings else text.NONE_ANSWERS
+    st.markdown(f"**{text.ALL_ENGINES(lang)}** · {said(lang, count=len(readings), all=len(looks))}")
     if not readings:
-        st.caption(text.NONE_ANSWERS(lang, all=len(looks)))
         return
-    said = text.ALL_ANSWER if len(readings) == len(looks) else text.ANSWERING
-    told = [said(lang, count=len(readings), all=len(looks))]
+    told: list[str] = []
     with st.container(horizontal=True):
         for total in totals(readings):
             known = _share(total.share) if total.figure == "usage" else _count(total.count)
             st.metric(_LABELS[total.figure](lang), known, border=True, height="stretch")
             if total.why is not None:
                 told.append(_why_no_total(total, lang))
-    st.caption("  \n".join(show.plain(sentence) for sentence in told))
+    if told:
+        st.caption("  \n".join(show.plain(sentence) for sentence in told))
 
 
 def _why_no_total(total: Total, lang: Lang) -> str:
@@ -317,12 +317,8 @@ def _line_row(line: Line, of: Prediction, lang: Lang) -> dict[str, str]:
 
 def _alone_row(line: Line, of: Prediction, lang: Lang) -> dict[str, str]:
     """A figure that there is nothing to compare with."""
-    basis = text.WORKED_OUT if line.reported is None else text.ONLY_REPORTED
-    return {
-        text.FIGURE(lang): _figure(line, of, lang),
-        text.VALUE(lang): _in_unit(line, line.predicted if line.reported is None else line.reported),
-        text.BASIS(lang): basis(lang),
-    }
+    said, count = (text.WORKED_OUT, line.predicted) if line.reported is None else (text.ONLY_REPORTED, line.reported)
+    return {text.FIGURE(lang): _figure(line, of, lang), text.VALUE(lang): said(lang, value=_in_unit(line, count))}
 
 
 def _figure(line: Line, of: Prediction, lang: Lang) -> str:

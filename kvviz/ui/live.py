@@ -297,7 +297,7 @@ def controls(allowed: Settings, lang: Lang) -> None:
 def not_here(why: KvvizError, lang: Lang) -> None:
     """Why there are no live runs, and the one command that changes that."""
     if isinstance(why, ScenarioError):  # a setting of the operator
-        show.lines((why.message(lang),))
+        show.lines((f"{why.message(lang)} {text.UNTIL_RIGHT(lang)}",))
         return
     st.info(show.plain(why.message(lang)), icon=":material/info:")
     if why.code == "not-installed":
