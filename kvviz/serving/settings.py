@@ -54,7 +54,7 @@ def read_addresses(
         else:
             found[name] = Address(name=name, url=url)
     problems = [
-        _error(Message(said, {"count": len(numbers), "numbers": ", ".join(map(str, numbers))}))
+        _error(Message(said, {"numbers": ", ".join(map(str, numbers))}))
         for said, numbers in ((text.NOT_NAME_AND_URL, unclear), (text.NAME_TWICE, twice))
         if numbers
     ]

@@ -47,8 +47,8 @@ RESERVED_TOO_SHORT = Text(
     " 0 を指定してください。",
 )
 NOTHING_RESERVED = Text(
-    "{field}: a {cache} cache reserves nothing; use a static cache or the paged pool, or leave this out.",
-    "{field}: {cache} のキャッシュは領域を確保しません。static か paged を使うか、この指定を外してください。",
+    "{field}: a {cache} cache reserves nothing; use the cache static or paged, or leave this out.",
+    "{field}: キャッシュ {cache} は領域を確保しません。キャッシュを static か paged にするか、この指定を外してください。",
 )
 TOO_MANY_TOKENS = Text(
     "{tokens} tokens in all are more than the {limit} that a run may have here: shorten the prompt or the answer.",

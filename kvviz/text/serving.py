@@ -7,13 +7,13 @@ ATTACHED_NAMED = Text("Attached engines: {names}", "接続中のエンジン：{
 # --- what the operator set -------------------------------------------------------------------------------------------
 
 NOT_NAME_AND_URL = Text(
-    "KVVIZ_ENGINES: {count:entry|entries} {numbers} cannot be used: write each as name=URL, like"
+    "KVVIZ_ENGINES: of its entries, {numbers} cannot be used: write each as name=URL, like"
     " first=http://10.0.0.5:8000, with http or https and nothing behind the path, and commas between entries.",
     "KVVIZ_ENGINES：{numbers} 番目は「名前=URL」の形ではないため使えません。first=http://10.0.0.5:8000 のように、"
     "http または https でパスまでを書き、複数あればカンマで区切ってください。",
 )
 NAME_TWICE = Text(
-    "KVVIZ_ENGINES: {count:entry|entries} {numbers} {count:has|have} the name of an earlier one; give each engine a"
+    "KVVIZ_ENGINES: of its entries, {numbers} cannot have the name of an earlier one; give each engine a"
     " name of its own.",
     "KVVIZ_ENGINES：{numbers} 番目の名前が、それより前のものと重複しています。エンジンごとに別の名前を付けてください。",
 )
@@ -101,7 +101,7 @@ ANSWERING = Text(
 ALL_ANSWER = Text("all {all} answer", "{all} 個すべてが応答中")
 NONE_ANSWERS = Text("none of {all} answers", "{all} 個とも応答なし")
 NO_TOTAL = Text(
-    "{label}: no total, as {names} {count:does|do} not report it.",
+    "{label}: no total, for want of a report by {names}.",
     "{label}：{names} の報告がないため、合計できません。",
 )
 NO_TOTAL_SHARE = Text(

@@ -139,7 +139,7 @@ def _why_no_total(total: Total, lang: Lang) -> str:
         case "no capacity":
             return text.NO_TOTAL_SHARE(lang, label=label, names=names)
         case _:
-            return text.NO_TOTAL(lang, label=label, names=names, count=len(total.of))
+            return text.NO_TOTAL(lang, label=label, names=names)
 
 
 def _listed(names: Iterable[str], lang: Lang) -> str:

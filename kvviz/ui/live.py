@@ -352,7 +352,7 @@ def _figures(of: Shown, lang: Lang) -> None:
     st.markdown(f"### {_stamp(started, samples, lang)}")
     if of.ended in text.ENDED_EARLY:
         values = {"done": format_count(len(samples)), "all": format_count(started.new_tokens)}
-        st.caption(f":orange[:material/stop_circle: {text.ENDED_EARLY[of.ended](lang, **values)}]")
+        st.markdown(f":orange[:material/stop_circle:] {text.ENDED_EARLY[of.ended](lang, **values)}")
     st.caption(show.plain(_where(of.what, started, lang)))
     if started.why_random:
         st.warning(show.plain(said.WHY_RANDOM[started.why_random](lang, model=started.model)), icon=":material/casino:")
@@ -497,7 +497,6 @@ def _row(number: int, run: Recording, lang: Lang) -> dict[str, str]:
         text.COLUMN_GENERATED(lang): text.OF_ASKED(
             lang, done=format_count(len(run.samples)), all=format_count(run.started.new_tokens)
         ),
-        text.ROW_TOKENS(lang): format_count(last.tokens),
         text.MEASURED(lang): format_bytes(last.measured_bytes),
         text.RESIDUAL(lang): _bytes(last.residual_bytes, lang),
         text.SPEED(lang): text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}",

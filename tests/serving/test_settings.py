@@ -60,8 +60,8 @@ def test_a_bad_entry_costs_no_good_one_and_all_bad_ones_are_named_at_once() -> N
     found, problems = read_addresses({"KVVIZ_ENGINES": written})
     assert [address.name for address in found] == ["a", "c"]
     unclear, twice = (str(problem) for problem in problems)
-    assert "entries 2, 5 " in unclear
-    assert "entries 4, 6 have" in twice
+    assert "entries, 2, 5 cannot be used" in unclear
+    assert "entries, 4, 6 cannot have the name" in twice
     many = ",".join(f"e{n}=http://h:{n}" for n in range(1, 20))
     found, (beyond,) = read_addresses({"KVVIZ_ENGINES": many})
     assert len(found) == MAX_ENGINES

@@ -84,12 +84,12 @@ def test_what_cannot_be_understood_is_one_line(
     monkeypatch.setenv("KVVIZ_ENGINES", written)
     with caplog.at_level("WARNING", logger="kvviz"):
         app = open_page(lang)
-    line = text.NOT_NAME_AND_URL(lang, count=2, numbers="2, 4")
+    line = text.NOT_NAME_AND_URL(lang, numbers="2, 4")
     assert line in said(app)
     assert text.ATTACHED_NAMED(lang, names="one、two" if lang == "ja" else "one, two") in headings(app)  # they work
     assert standin.url not in said(app)
     logged = [r.getMessage() for r in caplog.records if "KVVIZ_ENGINES" in r.getMessage()]
-    assert logged == [text.NOT_NAME_AND_URL("en", count=2, numbers="2, 4")]  # for the operator, once
+    assert logged == [text.NOT_NAME_AND_URL("en", numbers="2, 4")]  # for the operator, once
 
 
 @pytest.mark.parametrize("broken", ["html", "slow", "huge", "elsewhere"])
@@ -116,7 +116,7 @@ def test_a_total_that_is_partly_unknown_says_why(lang: Lang, standin: StandIn, m
         (text.WAITING(lang), "5"),
         (text.PREEMPTIONS(lang), "12"),
     ]
-    assert text.NO_TOTAL(lang, label=text.RUNNING(lang), names="nan", count=1) in said(app)
+    assert text.NO_TOTAL(lang, label=text.RUNNING(lang), names="nan") in said(app)
     assert text.NO_TOTAL_UNLIKE(lang, label=text.USAGE(lang)) in said(app)
 
 

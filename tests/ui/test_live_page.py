@@ -128,7 +128,7 @@ def test_stop_keeps_what_was_measured() -> None:
     assert 0 < len(kept.samples) < 2_000
     steps = format_count(len(kept.samples))
     assert text.EQUAL_PART(lang, steps=steps, all="2,000") in headline(app)  # not as if it were all
-    assert any(text.ENDED_EARLY["cancelled"](lang, done=steps, all="2,000") in c.value for c in app.caption)
+    assert any(text.ENDED_EARLY["cancelled"](lang, done=steps, all="2,000") in m.value for m in app.markdown)
     assert text.OF_ASKED(lang, done=steps, all="2,000") in app.table[0].value.to_string()
     assert app.button("live_start")
 
@@ -205,13 +205,14 @@ def test_start_waits_for_settings_that_can_be_used(lang: Lang) -> None:
 
 @BOTH
 def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
-    app = started(open_page(lang), tokens="many")
+    app = open_page(lang)
+    app.text_input("live_new_tokens").set_value("many").run()
     (error,) = app.error
     assert error.value.startswith(text.LABELS["new_tokens"](lang))
     assert "many" in error.value
     assert app.text_input("live_new_tokens").value == "many"
     assert "live_run" not in app.session_state
-    started(app, tokens="2048")
+    app.text_input("live_new_tokens").set_value("2048").run()
     assert "2,047" in app.error[0].value
 
 
@@ -305,7 +306,7 @@ def test_what_a_failed_run_gave_is_shown_with_where_the_memory_was() -> None:
     )
     app.run()
     assert text.EQUAL_PART("en", steps="7", all="300") in headline(app)
-    assert any(text.ENDED_EARLY["failed"]("en", done="7", all="300") in c.value for c in app.caption)
+    assert any(text.ENDED_EARLY["failed"]("en", done="7", all="300") in m.value for m in app.markdown)
     assert any(text.FAILED("en") in c.value for c in app.caption)
     assert text.MEMORY("en") in " ".join(m.value for m in app.markdown)
 
