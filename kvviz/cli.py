@@ -111,7 +111,7 @@ def _run(given: list[str], lang: Lang, *, as_json: bool) -> int:
         if options.command == "models":
             _models(" ".join(options.query), options, lang)
         elif options.command == "live":
-            cli_live.live(options, lang, _say)
+            return cli_live.live(options, lang, _say)
         elif options.command == "gpus":
             _gpus(" ".join(options.query), options, lang)
         elif options.command == "check-log":
@@ -176,7 +176,8 @@ def _parser(lang: Lang, given: Sequence[str]) -> _Parser:
             command.add_argument("query", nargs="*", metavar="QUERY", help=query(lang))
             continue
         if name == "live":
-            cli_live.add_flags(command, lang)
+            if name in given:
+                cli_live.add_flags(command, lang)
             continue
         if name in _ALLOCATION:
             if name in given:
@@ -568,6 +569,8 @@ def _runs(letters: Sequence[str]) -> str:
 
 
 def _flag(field: str) -> str:
+    if field.startswith("KVVIZ_"):  # an environment variable has its own name
+        return field
     return _MODEL if field == "model" else "--" + field.replace("_", "-")
 
 

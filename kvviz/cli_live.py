@@ -8,15 +8,21 @@ What runs models is imported when a run is asked for: the other commands start a
 
 import argparse
 import os
+import signal
+import threading
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
+from kvviz.scenario import shown as one_line
 from kvviz.text import Lang, Message
+from kvviz.text import cli as cli_text
 from kvviz.text import live as text
 
 if TYPE_CHECKING:
@@ -30,31 +36,89 @@ _MAX_TOKENS: Final = 1 << 20
 _MAX_BATCH: Final = 1024
 _MAX_SECONDS: Final = 86_400
 _ROWS: Final = 8
+_SIGNALLED: Final = 128
 
 
 def add_flags(command: argparse.ArgumentParser, lang: Lang) -> None:
-    """The flags of ``live``."""
+    """The flags of ``live``, with what may be given and what is taken where nothing is."""
+    from kvviz.live.request import DTYPES, LiveRequest
+    from kvviz.live.runs import caches_here
+    from kvviz.live.settings import DEVICES
+
+    choices = {"device": DEVICES, "dtype": DTYPES, "cache": caches_here()}
+    usual = LiveRequest()
+    defaults = {name: getattr(usual, name) for name in ("prompt_tokens", "device", "dtype", "batch", "cache")}
+    defaults |= {"tokens": usual.new_tokens, "reserve_tokens": usual.reserve_tokens, "seconds": _MAX_SECONDS}
     for name, means in text.FLAGS.items():
-        command.add_argument("--" + name.replace("_", "-"), dest=name, metavar="X", help=means(lang))
+        what = means(lang)
+        if name in choices:
+            what = cli_text.ONE_OF(lang, help=what, choices=", ".join(choices[name]))
+        if name in defaults:
+            what = cli_text.DEFAULT(lang, help=what, value=defaults[name])
+        command.add_argument("--" + name.replace("_", "-"), dest=name, metavar="X", help=what.replace("%", "%%"))
 
 
-def live(options: argparse.Namespace, lang: Lang, say: Callable[[str], None]) -> None:
-    """Run, and say what came of it. Raises KvvizError."""
+@dataclass(slots=True)
+class _Signalled:
+    """A run that can be told to stop by a signal."""
+
+    by: int = 0
+    """The signal; 0: none came."""
+    steps: int = 0
+    """That were about to be taken when the run asked whether to stop."""
+
+    def is_to_stop(self) -> bool:
+        """Asked by the run before every step."""
+        self.steps += 1
+        return bool(self.by)
+
+
+@contextmanager
+def _signalled() -> Iterator[_Signalled]:
+    """Ctrl-C, or being asked to end, stops the run after its step: what was measured is worth having. Where nothing was
+    yet, and the second time, the process ends at once."""
+    run = _Signalled()
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
+    if threading.current_thread() is not threading.main_thread():  # only there are signals heard
+        before = {}
+
+    def stop(number: int, _: FrameType | None) -> None:
+        signal.signal(number, before[signal.Signals(number)])
+        if run.steps > 1:
+            run.by = number
+        else:
+            signal.raise_signal(number)
+
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield run
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def live(options: argparse.Namespace, lang: Lang, say: Callable[[str], None]) -> int:
+    """Run, and say what came of it. The exit code: 0, or 128 and the signal that stopped the run. Raises KvvizError."""
     from kvviz.live.recording import written
     from kvviz.live.runs import not_installed
 
     if missing := not_installed():
         raise missing
     request, seconds = _request(options)
-    recording = record(request, seconds)
-    if options.json:
-        say(written(recording))
-    else:
-        say("\n".join(_report(recording, lang)))
+    with _signalled() as run:
+        recording = record(request, seconds, stop=run.is_to_stop)
+        # Also while it is written: half a file is none.
+        say(written(recording) if options.json else "\n".join(_report(recording, lang)))
+    return _SIGNALLED + run.by if run.by else 0
 
 
-def record(request: "LiveRequest", max_seconds: int) -> "Recording":
-    """One run from its beginning to its end. Raises KvvizError."""
+def record(request: "LiveRequest", max_seconds: int, *, stop: Callable[[], bool] = lambda: False) -> "Recording":
+    """One run from its beginning to its end, or until it is told to stop. Raises KvvizError."""
     from kvviz.live.worker import QUIET
 
     for name, value in QUIET.items():
@@ -71,7 +135,7 @@ def record(request: "LiveRequest", max_seconds: int) -> "Recording":
     started, ended = None, None
     try:
         loaded = load(request.model, device=request.device, dtype=request.dtype)
-        for event in run(loaded, request, max_tokens=_MAX_TOKENS, max_seconds=max_seconds):
+        for event in run(loaded, request, max_tokens=_MAX_TOKENS, max_seconds=max_seconds, cancelled=stop):
             match event:
                 case Started():
                     started = event
@@ -103,6 +167,8 @@ def _request(options: argparse.Namespace) -> "tuple[LiveRequest, int]":
     model = options.model or ""
     if is_id(model) and model not in catalogue.models() and Path(model).exists():
         model = f"./{model}"
+    if model and not is_id(model):
+        _must_be_there(options.model)
     seconds = number("seconds", _MAX_SECONDS, 1, _MAX_SECONDS)
     request = LiveRequest(
         model=model,
@@ -117,6 +183,18 @@ def _request(options: argparse.Namespace) -> "tuple[LiveRequest, int]":
     )
     allowed = replace(read_settings(), max_tokens=_MAX_TOKENS, max_batch=_MAX_BATCH)
     return checked(request, allowed, visitor=False), seconds
+
+
+def _must_be_there(model: str) -> None:
+    """Said with the path as it was typed: whoever typed it knows this machine's folders."""
+    path = Path(model).expanduser()
+    try:
+        is_model = (path / "config.json").is_file() or (path.suffix == ".gguf" and path.is_file())
+        why = None if is_model else text.NO_MODEL_THERE if path.exists() else text.NO_SUCH_PLACE
+    except (OSError, ValueError):  # a name too long, or with a zero byte
+        why = text.NO_SUCH_PLACE
+    if why is not None:
+        raise KvvizError(Message(why, {"path": one_line(model)}), code="no-model")
 
 
 def _report(recording: "Recording", lang: Lang) -> Iterator[str]:
@@ -144,7 +222,8 @@ def _report(recording: "Recording", lang: Lang) -> Iterator[str]:
     if last.rounding_bytes is not None:
         yield text.ROUNDING(lang, bytes=format_count(last.rounding_bytes))
     if recording.ended.stopped in text.STOPPED:
-        yield text.STOPPED[recording.ended.stopped](lang, seconds=f"{recording.ended.seconds:.1f}")
+        values = {"done": format_count(len(recording.samples)), "all": format_count(started.new_tokens)}
+        yield text.STOPPED[recording.ended.stopped](lang, seconds=f"{recording.ended.seconds:.1f}", **values)
 
 
 def _result(started: "Started", samples: "tuple[Sample, ...]", lang: Lang) -> str:

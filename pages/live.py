@@ -12,10 +12,11 @@ scenario, errors = state.read()
 state.publish(scenario, asked="model" not in errors, **page.query())
 
 show.rejected(lang)
+if why_not is not None:
+    page.not_here(why_not, lang)
 attached.section(scenario, lang)
 if why_not is not None:
     page.result(lang)
-    page.not_here(why_not, lang)
 elif browser.is_phone():  # the answer comes first, its settings folded above it
     page.button(allowed, lang)
     with st.expander(text.SETTINGS(lang), key="live_settings", icon=":material/tune:"):

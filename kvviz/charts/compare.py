@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
-from kvviz.charts.style import COLOURS, LABEL, RULE, Drawing
+from kvviz.charts.style import COLOURS, LABEL, RULE, Drawing, literal
 from kvviz.compare import Cell, Compared, Difference, Factor, Point
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB, format_bytes, format_count, format_exact
@@ -129,7 +129,7 @@ def comparison_figure(compared: Sequence[Compared], lang: Lang) -> go.Figure:
             x=[line.sizing.tokens],
             y=[float(here[place]) / GIB],
             mode="markers",
-            name=_line_name(line, named[number], lang),
+            name=literal(_line_name(line, named[number], lang)),
             marker={"color": colour, "symbol": "diamond", "size": 12, "line": {"width": 1.5, "color": "#FFFFFF"}},
             hoverinfo="skip",
             meta=f"here-{number}",
@@ -414,7 +414,7 @@ def models_figure(
             x=[point.parameters for point in own],
             y=[float(count) / GIB for count in counts],
             customdata=[
-                [point.model, f"{_billions(point.parameters)}, {format_bytes(count)}"]
+                [literal(point.model), f"{_billions(point.parameters)}, {format_bytes(count)}"]
                 for point, count in zip(own, counts, strict=True)
             ],
             mode="markers",
@@ -480,7 +480,7 @@ def _name_models(
             xref="paper",
             y=y,
             yref="paper",
-            text=name,
+            text=literal(name),
             xanchor={"left": "right", "right": "left"}.get(horizontal, "center"),
             yanchor="bottom" if vertical == "top" else "top",
             xshift={"left": -_RING / 2, "right": _RING / 2}.get(horizontal, 0),

@@ -23,6 +23,8 @@ _SIZES: Final = ((290, 225), (560, 270), (740, 280), (1150, 280))
 """Width and height, in pixels, of the area that a chart has on a phone, a tablet and desks."""
 _CLEAR = 2
 """Pixels between a label and anything else."""
+_LEGEND_WIDE, _LEGEND_ROW, _SWATCH, _SWATCH_ALONE = 275, 20, 57, 45
+"""Pixels of a legend on a phone: its width, a row of it, an entry beside its name, and of that the line drawn."""
 
 Box = tuple[float, float, float, float]
 """Left, foot, right and head, as shares of the chart."""
@@ -31,6 +33,13 @@ Box = tuple[float, float, float, float]
 def text_width(said: str) -> float:
     """Pixels of a line of text: full-width characters are square."""
     return sum(12.5 if east_asian_width(character) in "WF" else 6.0 for character in said)
+
+
+def legend_below(names: Sequence[str]) -> tuple[dict[str, int], int]:
+    """A legend of lines with such names, and the pixels it takes below a chart on a phone, where it is highest."""
+    wide = max((text_width(name) for name in names), default=0.0) + _SWATCH
+    rows = -(-len(names) // max(1, int(_LEGEND_WIDE // wide)))
+    return {"entrywidth": min(_LEGEND_WIDE, round(wide)) - _SWATCH_ALONE}, _LEGEND_ROW * rows
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kvviz.budgets import Budget
 from kvviz.charts import words
-from kvviz.charts.style import LABEL, RULE, Drawing, Role, fill, hollow
+from kvviz.charts.style import LABEL, RULE, Drawing, Role, fill, hollow, literal
 from kvviz.charts.words import tick, ticks
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.estimate import Basis, Estimate
@@ -232,7 +232,7 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> "go.Figure":
         yref="paper",
         xanchor="right",
         yanchor="bottom",
-        text=text.CARD(lang, device=budget.device.name, bytes=format_bytes(budget.device_bytes)),
+        text=text.CARD(lang, device=literal(budget.device.name), bytes=format_bytes(budget.device_bytes)),
     )
     if beyond:
         drawing.label(

@@ -6,8 +6,9 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from kvviz.charts import words
+from kvviz.charts.labels import legend_below
 from kvviz.charts.ledger import LEGEND_FONT, LEGEND_WIDTH
-from kvviz.charts.style import COLOURS, GRID, RULE, Drawing, fill, hollow
+from kvviz.charts.style import COLOURS, GRID, RULE, Drawing, fill, hollow, line_look, literal
 from kvviz.core.units import format_bytes, format_count
 from kvviz.live import Part, Recording, Sample, Started, elapsed_s, ledger, most_temporary_bytes
 from kvviz.live.figures import Holder
@@ -21,8 +22,8 @@ _LINE_POINTS: Final = 600
 _ROWS: Final = 12
 _FEW: Final = 10
 _HEIGHT: Final = 320
-_LINES: Final = (COLOURS["kv"], COLOURS["weights"], COLOURS["activations"], COLOURS["overhead"], COLOURS["free"])
-_DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash")
+_SPEED_HEIGHT: Final = 270
+"""Of the chart without its legend."""
 _MARKERS: Final[dict[Holder, dict[str, Any]]] = {
     "weights": fill("weights"),
     "kv": fill("kv"),
@@ -122,7 +123,7 @@ def memory_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go
     for part in parts:
         label = f"{text.HOLDERS[part.holder](lang)}<br>{format_bytes(part.held_bytes)}"
         _segment(drawing, part.held_bytes / size, label, part.holder, _MARKERS[part.holder])
-    device = text.OF_DEVICE(lang, device=started.device, bytes=format_bytes(whole))
+    device = text.OF_DEVICE(lang, device=literal(started.device), bytes=format_bytes(whole))
     drawing.label(text=device, x=0, xref="paper", xanchor="left", y=1, yref="paper", yanchor="bottom", yshift=4)
     last, end = samples[-1].measured_bytes, max(started.predicted_bytes or (0,))
     more: dict[str, Any] = {}
@@ -217,17 +218,18 @@ def speed_figure(runs: Sequence[tuple[str, Recording]], lang: Lang) -> go.Figure
             x=[s.new_tokens for s in run.samples],
             y=list(seconds),
             mode="lines",
-            name=name,
-            line={"color": _LINES[number % len(_LINES)], "dash": _DASHES[number % len(_DASHES)], "width": 2.5},
+            name=literal(name),
+            line=line_look(number),
             hovertemplate="%{x:,d}: %{y:.1f} s<extra></extra>",
             meta="seconds",
         )
         longest, slowest = max(longest, len(seconds)), max(slowest, seconds[-1] if seconds else 0)
     marks = words.ticks(slowest)
+    legend, below = legend_below([name for name, _ in runs])
     return drawing.figure(
-        height=_HEIGHT,
+        height=_SPEED_HEIGHT + below,
         top=36,
-        legend={},
+        legend=legend,
         xaxis=_tokens_axis(text.NEW_TOKENS_AXIS(lang), 0, longest),
         yaxis={
             "range": [0, max(slowest * 1.05, 1e-9)],

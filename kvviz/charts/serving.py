@@ -5,24 +5,24 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from kvviz.charts.style import COLOURS, Drawing
+from kvviz.charts.labels import legend_below
+from kvviz.charts.style import Drawing, line_look, literal
 from kvviz.text import Lang
 from kvviz.text import serving as text
 
 Series = Sequence[tuple[float, float]]
 """(seconds ago, share in use), the oldest first."""
 
-_HEIGHT: Final = 240
+_HEIGHT: Final = 216
+"""Of the chart without its legend."""
 _ROWS: Final = 12
 _SHORTEST_S: Final = 30
-_LINES: Final = (COLOURS["kv"], COLOURS["weights"], COLOURS["activations"], COLOURS["overhead"], COLOURS["free"])
-_DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash")
 _GAP_S: Final = 15.0
 """Where nothing was read for so long, no line is drawn."""
 
 
 def usage_figure(of: Sequence[tuple[str, Series]], lang: Lang) -> go.Figure:
-    """A line for each engine, the present at the right."""
+    """A line for each engine, the present at the right; no two alike of ``MOST_LINES``."""
     drawing = Drawing()
     drawing.title(text.CHART(lang))
     longest = max((ago for _, series in of for ago, _ in series), default=0.0)
@@ -32,17 +32,18 @@ def usage_figure(of: Sequence[tuple[str, Series]], lang: Lang) -> go.Figure:
             x=[ago for ago, _ in points],
             y=[None if share is None else 100 * share for _, share in points],
             mode="lines+markers" if len(points) < 3 else "lines",
-            name=name,
-            line={"color": _LINES[number % len(_LINES)], "dash": _DASHES[number % len(_DASHES)], "width": 2.5},
+            name=literal(name),
+            line=line_look(number),
             hovertemplate="%{x:.0f} s: %{y:.1f}%<extra>%{fullData.name}</extra>",
             connectgaps=False,
             cliponaxis=False,
             meta="usage",
         )
+    legend, below = legend_below([name for name, _ in of])
     return drawing.figure(
-        height=_HEIGHT,
+        height=_HEIGHT + below,
         top=36,
-        legend={},
+        legend=legend,
         xaxis={"title": text.CHART_AXIS(lang), "range": [max(longest, _SHORTEST_S), 0], "tickformat": ",d"},
         yaxis={"range": [0, 100], "tickvals": [0, 25, 50, 75, 100]},
         showlegend=True,
@@ -51,7 +52,11 @@ def usage_figure(of: Sequence[tuple[str, Series]], lang: Lang) -> go.Figure:
 
 def usage_alt(of: Sequence[tuple[str, Series]], lang: Lang) -> str:
     """The chart in a sentence: where each line ends."""
-    now = [text.CHART_NOW(lang, name=name, fraction=f"{series[-1][1]:.0%}") for name, series in of if series]
+    now = [
+        text.CHART_NOW(lang, name=name, fraction=f"{series[-1][1]:.0%}")
+        for name, series in of
+        if series and series[-1][0] <= _GAP_S  # an engine that no longer answers has no present
+    ]
     if not now:
         return text.CHART_EMPTY(lang)
     return text.CHART_ALT(lang, now=("、" if lang == "ja" else ", ").join(now))

@@ -3,7 +3,8 @@
 Only data colours are set here: fonts, text and background are left to the page's theme.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from html import escape
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -75,6 +76,31 @@ def hollow(role: Role, shape: str, solidity: float) -> dict[str, Any]:
             "bgcolor": "rgba(0, 0, 0, 0)",
         },
     }
+
+
+_DASHES: Final = ("solid", "dash", "dot", "dashdot", "longdash")
+MOST_LINES: Final = len(COLOURS) * len(_DASHES)
+"""That ``line_look`` tells apart."""
+
+
+def line_look(number: int) -> dict[str, Any]:
+    """Of the line of this number: no two of ``MOST_LINES`` are alike, and neighbours differ in colour and dash."""
+    colours = tuple(COLOURS[role] for role in ("kv", "weights", "activations", "overhead", "free"))
+    around = number // len(colours)
+    return {
+        "color": colours[number % len(colours)],
+        "dash": _DASHES[(number + around) % len(_DASHES)],
+        "width": 2.5,
+    }
+
+
+def literal(name: str) -> str:
+    """A name from outside as it is written: what Plotly draws is markup (``<b>``, ``&amp;``) and a template (``%{x}``).
+
+    For whatever a figure holds that no text of kvviz says: models, GPUs, devices, engines. Words beside it and the rows
+    of its table are no markup.
+    """
+    return escape(name, quote=False).replace("%{", "%&#123;")
 
 
 class Drawing:

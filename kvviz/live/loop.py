@@ -10,7 +10,7 @@ from kvviz.live.measure import cache_storages, probe
 from kvviz.live.model import Loaded, device_name, too_large, versions
 from kvviz.live.paged import PagedPool
 from kvviz.live.prediction import encoder_tokens, predict
-from kvviz.live.request import LiveRequest, check_length
+from kvviz.live.request import LiveRequest, check_length, check_reserved
 from kvviz.live.sample import Ended, Sample, Started
 from kvviz.text import LANGUAGES, Message
 from kvviz.text import live as text
@@ -87,6 +87,7 @@ class _Steps:
         ids = _prompt(loaded, request)
         self.prompt_tokens = len(ids)
         check_length(self.prompt_tokens + request.new_tokens, max_tokens)
+        check_reserved(request.reserve_tokens, self.prompt_tokens + request.new_tokens)
         self._all = torch.tensor([ids] * request.batch, device=loaded.device)
         self._next = self._all
         self._told = ""

@@ -14,6 +14,8 @@ CacheKind = Literal["dynamic", "static", "paged", "fp8", "int4", "int2", "none"]
 """``DynamicCache``; ``StaticCache`` of the longest length; the pool of continuous batching; ``QuantizedCache`` of three
 kinds; ``use_cache=False``."""
 CACHES: Final[tuple[CacheKind, ...]] = ("dynamic", "static", "paged", "fp8", "int4", "int2", "none")
+RESERVING: Final = frozenset({"static", "paged"})
+"""Kinds that are made for a length."""
 DTYPES: Final = ("bf16", "fp16", "fp32")
 DEFAULT_MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """Small enough for a CPU, and its config is bundled: without a network it runs with random weights."""
@@ -40,7 +42,7 @@ class LiveRequest:
     new_tokens: int = 300
     """Tokens to generate. A cache holds prompt + new - 1 at the end: the last one is never fed back."""
     reserve_tokens: int = 0
-    """Length that a static cache or a paged pool is made for, if it is longer than the run."""
+    """Length that a static cache or a paged pool is made for; 0: that of the run."""
 
     def json(self) -> dict[str, Any]:
         """As JSON carries it."""
@@ -64,6 +66,9 @@ def checked(request: LiveRequest, allowed: Settings, *, visitor: bool = True) ->
     whole_number("tokens", request.new_tokens, 1, allowed.max_tokens - 1)
     whole_number("prompt_tokens", request.prompt_tokens, 0, allowed.max_tokens - 1)
     whole_number("reserve_tokens", request.reserve_tokens, 0, allowed.max_tokens)
+    if request.reserve_tokens and request.cache not in RESERVING:
+        values = {"field": "reserve_tokens", "cache": request.cache}
+        raise ScenarioError(Message(text.NOTHING_RESERVED, values), field="reserve_tokens")
     check_length(request.prompt_tokens + request.new_tokens, allowed.max_tokens)
     if len(request.prompt) > PROMPT_CHARACTERS:
         values = {"characters": f"{len(request.prompt):,}", "limit": f"{PROMPT_CHARACTERS:,}"}
@@ -91,6 +96,13 @@ def check_length(tokens: int, limit: int) -> None:
     if tokens > limit:
         values = {"tokens": f"{tokens:,}", "limit": f"{limit:,}"}
         raise ScenarioError(Message(text.TOO_MANY_TOKENS, values), field="prompt_tokens")
+
+
+def check_reserved(reserve_tokens: int, run_tokens: int) -> None:
+    """Raises ScenarioError where a cache is to be made for less than the run has: nothing else is made instead."""
+    if 0 < reserve_tokens < run_tokens:
+        values = {"field": "reserve_tokens", "given": f"{reserve_tokens:,}", "needed": f"{run_tokens:,}"}
+        raise ScenarioError(Message(text.RESERVED_TOO_SHORT, values), field="reserve_tokens")
 
 
 def choices(allowed: Settings) -> tuple[str, ...]:

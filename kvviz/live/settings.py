@@ -83,6 +83,8 @@ def whole_number(field: str, given: object, low: int, high: int) -> int:
     """``given`` as a number within bounds, as people write them (``4,096``, ``4k``). Raises ScenarioError."""
     values = {"field": field, "given": shown(given), "low": f"{low:,}", "high": f"{high:,}"}
     written = str(given).strip()
+    if not written:
+        raise ScenarioError(Message(text.EMPTY, values), field=field)
     try:
         number = -parse_tokens(written[1:]) if written.startswith("-") else parse_tokens(written)
     except ScenarioError:

@@ -3,8 +3,9 @@
 from kvviz.serving.ask import EngineError
 from kvviz.serving.history import Hits, Sample, hits_in_all, hits_lately, restarted, with_look
 from kvviz.serving.prediction import Line, Prediction, predict
-from kvviz.serving.reading import Identity, Rank, Reading, poll, published_names, usage_of
+from kvviz.serving.reading import Identity, Rank, Reading, poll, published_names, served_name, usage_of
 from kvviz.serving.settings import Address, read_addresses
+from kvviz.serving.totals import Total, answering, totals
 from kvviz.serving.watch import Look, look
 
 __all__ = [
@@ -18,6 +19,8 @@ __all__ = [
     "Rank",
     "Reading",
     "Sample",
+    "Total",
+    "answering",
     "hits_in_all",
     "hits_lately",
     "look",
@@ -26,6 +29,8 @@ __all__ = [
     "published_names",
     "read_addresses",
     "restarted",
+    "served_name",
+    "totals",
     "usage_of",
     "with_look",
 ]

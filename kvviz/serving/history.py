@@ -35,9 +35,15 @@ class Hits:
 
 def with_look(samples: Sequence[Sample], look: Look, *, now_s: float) -> tuple[Sample, ...]:
     """The samples and the one just seen, unless it was seen before or is old; the oldest are forgotten."""
-    if look.reading is None or look.read_s < now_s - _OLD_S or (samples and samples[-1].at_s >= look.read_s):
+    is_old = look.read_s < now_s - _OLD_S
+    if look.reading is None or is_old or (samples and samples[-1].at_s >= look.read_s):
         return tuple(samples)
     return (*samples, Sample(at_s=look.read_s, reading=look.reading))[-MOST_SAMPLES:]
+
+
+def is_current(look: Look, *, now_s: float) -> bool:
+    """Whether the engine answers: its last answer was good, and is not from before anybody looked."""
+    return look.reading is not None and look.problem is None and look.read_s >= now_s - _OLD_S
 
 
 def hits_lately(samples: Sequence[Sample]) -> Hits:

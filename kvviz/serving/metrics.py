@@ -57,7 +57,7 @@ def parse(body: bytes) -> tuple[Kind, Samples]:
             for sample in family.samples:
                 if isfinite(sample.value):
                     name = sample.name[len(first[1]) + 1 :]
-                    samples.setdefault(name, []).append((sample.labels, sample.value))
+                    samples.setdefault(name, []).append((sample.labels, float(sample.value)))
     except (ValueError, OverflowError):  # a broken line, as is one that is no UTF-8; a number without end
         raise EngineError(text.NOT_METRICS, code="engine-broken-metrics") from None
     if not samples:

@@ -11,7 +11,7 @@ from kvviz.engines.llama_cpp import LlamaCppPlan
 from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
-from kvviz.planning import engine_name
+from kvviz.planning import engine_name, name_of, version_of
 from kvviz.scenario import Scenario, kv_dtypes, under_engine
 from kvviz.serving.reading import Reading
 from kvviz.sizing import Sizing, size
@@ -62,6 +62,16 @@ class Prediction:
     lines: tuple[Line, ...]
     notes: tuple[Message, ...]
 
+    @property
+    def compared(self) -> tuple[Line, ...]:
+        """Figures that are both reported and predicted."""
+        return tuple(line for line in self.lines if line.difference is not None)
+
+    @property
+    def alone(self) -> tuple[Line, ...]:
+        """Figures that are only reported, or only worked out."""
+        return tuple(line for line in self.lines if (line.reported is None) != (line.predicted is None))
+
 
 def predict(
     reading: Reading, architecture: Architecture, asked: Scenario, *, weights: Estimate | None, on_gpu: bool
@@ -75,6 +85,7 @@ def predict(
     limit = reading.identity.max_model_len or reading.identity.slot_tokens
     scenario = _as_reported(reading, asked, limit, on_gpu=on_gpu, notes=notes)
     sizing = _sized(architecture, scenario, weights, reading)
+    _add_rules_words(reading, sizing.scenario, notes)
     fits = limit is None or asked.tokens <= limit
     if not fits:
         values = {"tokens": format_count(asked.tokens), "limit": format_count(limit or 0)}
@@ -174,6 +185,19 @@ def _rules(reading: Reading) -> str:
     number = (reading.identity.version or "").split(".")
     old = len(number) > 1 and number[0] == "0" and number[1].isdecimal() and int(number[1]) <= _NEWEST_OF_OLDER
     return "0.20" if old else "auto"
+
+
+def _add_rules_words(reading: Reading, scenario: Scenario, notes: list[Message]) -> None:
+    """Why the rules are those of another release than the engine's; a commit is none to compare with."""
+    version, rules = reading.identity.version, version_of(scenario)
+    if reading.kind == "llama.cpp" or reading.old_rules or version is None or _release(version) == _release(rules):
+        return
+    running = f"{name_of(reading.kind).rpartition(' ')[0]} {version[:40]}"
+    notes.append(Message(text.RULES_NEAREST, {"running": running, "rules": engine_name(scenario)}))
+
+
+def _release(version: str) -> list[str]:
+    return version.removeprefix("v").split(".")[:2]
 
 
 def _sized(architecture: Architecture, scenario: Scenario, weights: Estimate | None, reading: Reading) -> Sizing:

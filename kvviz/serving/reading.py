@@ -1,5 +1,6 @@
 """What an engine reports of its cache, as one value; None wherever it does not say."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -13,6 +14,7 @@ _WITHOUT_METRICS: Final = frozenset({404, 405, 501})
 """What SGLang without --enable-metrics and llama-server without --metrics answer with."""
 _NO_COUNT: Final = 2**63
 """Nothing that is counted here comes near."""
+_OF_FILES: Final = (".gguf", ".safetensors", ".bin")
 _TRUE: Final = {"True": True, "False": False}
 
 
@@ -135,6 +137,13 @@ def published_names(reading: Reading) -> tuple[str, ...]:
         found += [part.removeprefix("models--").replace("--", "/", 1) for part in plain.split("/") if "--" in part]
         found.append(plain)
     return _unique(found)
+
+
+def served_name(reading: Reading) -> str:
+    """The served model as a page names it, without the folders of the engine's machine; empty where none is told."""
+    name = next(iter(published_names(reading)), "")
+    is_id = name.count("/") == 1 and name[0] not in "/.~" and not name.endswith(_OF_FILES) and "\\" not in name
+    return name if is_id else re.split(r"[/\\]", name)[-1]
 
 
 def poll(url: str, known: Identity | None) -> Reading:

@@ -28,23 +28,39 @@ class Address:
     """Without a slash at its end."""
 
 
-def read_addresses(environment: Mapping[str, str] | None = None) -> tuple[Address, ...]:
-    """The attached engines, none where nothing is set. Raises ScenarioError that does not repeat what was written."""
+def read_addresses(
+    environment: Mapping[str, str] | None = None,
+) -> tuple[tuple[Address, ...], tuple[ScenarioError, ...]]:
+    """The attached engines, none where nothing is set, and what is wrong with other entries, which costs no good one.
+
+    What is wrong is said by the entry's number: visitors read it, and what was written may hold a password.
+    """
     written = (os.environ if environment is None else environment).get(VARIABLE, "")
     entries = [entry.strip() for entry in written.split(",") if entry.strip()]
-    if len(entries) > MAX_ENGINES:
-        raise _error(Message(text.TOO_MANY, {"count": format_count(len(entries)), "limit": MAX_ENGINES}))
     found: dict[str, Address] = {}
+    unclear: list[int] = []
+    twice: list[int] = []
+    beyond = 0
     for number, entry in enumerate(entries, start=1):
         name, _, url = (part.strip() for part in entry.partition("="))
         # People copy the address they tried in a browser.
         url = url.rstrip("/").removesuffix("/metrics").removesuffix("/v1").rstrip("/")
         if not 0 < len(name) <= _NAME_CHARACTERS or not name.isprintable() or not _is_plain(url):
-            raise _error(Message(text.NOT_NAME_AND_URL, {"number": number}))
-        if name in found:
-            raise _error(Message(text.NAME_TWICE, {"number": number}))
-        found[name] = Address(name=name, url=url)
-    return tuple(found.values())
+            unclear.append(number)
+        elif name in found:
+            twice.append(number)
+        elif len(found) == MAX_ENGINES:
+            beyond += 1
+        else:
+            found[name] = Address(name=name, url=url)
+    problems = [
+        _error(Message(said, {"numbers": ", ".join(map(str, numbers))}))
+        for said, numbers in ((text.NOT_NAME_AND_URL, unclear), (text.NAME_TWICE, twice))
+        if numbers
+    ]
+    if beyond:
+        problems.append(_error(Message(text.TOO_MANY, {"count": format_count(beyond), "limit": MAX_ENGINES})))
+    return tuple(found.values()), tuple(problems)
 
 
 def _is_plain(url: str) -> bool:

@@ -32,9 +32,23 @@ NOT_A_NUMBER = Text(
     "{field}: {given} is not a number; give a whole number from {low} to {high}.",
     "{field}: {given} は数値ではありません。{low}～{high} の整数を指定してください。",
 )
+EMPTY = Text(
+    "{field}: is empty; give a whole number from {low} to {high}.",
+    "{field}: 空欄です。{low}～{high} の整数を指定してください。",
+)
 OUT_OF_BOUNDS = Text(
     "{field}: {given} is out of bounds; give a whole number from {low} to {high}.",
     "{field}: {given} は範囲外です。{low}～{high} の整数を指定してください。",
+)
+RESERVED_TOO_SHORT = Text(
+    "{field}: {given} is less than the {needed} tokens of prompt and answer; reserve at least so many, or 0 for as many"
+    " as the run needs.",
+    "{field}: {given} は、入力と出力の合計 {needed} トークンより短い値です。{needed} 以上か、実行と同じ長さにする"
+    " 0 を指定してください。",
+)
+NOTHING_RESERVED = Text(
+    "{field}: a {cache} cache reserves nothing; use the cache static or paged, or leave this out.",
+    "{field}: キャッシュ {cache} は領域を確保しません。キャッシュを static か paged にするか、この指定を外してください。",
 )
 TOO_MANY_TOKENS = Text(
     "{tokens} tokens in all are more than the {limit} that a run may have here: shorten the prompt or the answer.",
@@ -62,6 +76,16 @@ NO_SUCH_MODEL = Text(
     "There is no model {model}: give a folder with a config.json, a .gguf file, or an id such as owner/name.",
     "モデル {model} が見つかりません。config.json のあるフォルダー、.gguf ファイル、または owner/name の形の ID を"
     "指定してください。",
+)
+NO_SUCH_PLACE = Text(
+    "There is no folder or file {path}: give a folder with a config.json, a .gguf file, or an id such as owner/name.",
+    "フォルダーやファイル {path} はありません。config.json のあるフォルダー、.gguf ファイル、または"
+    " owner/name の形の ID を指定してください。",
+)
+NO_MODEL_THERE = Text(
+    "{path} is neither a folder with a config.json nor a .gguf file: give one of them, or an id such as owner/name.",
+    "{path} は、config.json のあるフォルダーでも .gguf ファイルでもありません。そのどちらか、または"
+    " owner/name の形の ID を指定してください。",
 )
 CANNOT_BUILD = Text(
     "Transformers {version} cannot build {model} ({why}): choose another model.",
@@ -174,6 +198,12 @@ ROUNDING = Text(
     "アロケーターの切り上げにより、キャッシュはさらに {bytes} B を占めます。",
 )
 STOPPED = {
-    "seconds": Text("Stopped after {seconds} s.", "{seconds} 秒で打ち切りました。"),
-    "cancelled": Text("Stopped on request.", "要求により停止しました。"),
+    "seconds": Text(
+        "Stopped after {seconds} s and {done} of {all} tokens.",
+        "{seconds} 秒、{all} トークン中 {done} トークンで打ち切りました。",
+    ),
+    "cancelled": Text(
+        "Stopped on request after {done} of {all} tokens.",
+        "要求により、{all} トークン中 {done} トークンで停止しました。",
+    ),
 }

@@ -21,6 +21,20 @@ EQUAL = Text(
     "Residual 0 B: measured equals predicted after each of {steps} steps",
     "差 0 B：{steps} ステップすべてで実測と予測が一致",
 )
+EQUAL_PART = Text(
+    "Residual 0 B: measured equals predicted after each of the first {steps} of {all} steps",
+    "差 0 B：{all} ステップ中、最初の {steps} ステップすべてで実測と予測が一致",
+)
+ENDED_EARLY = {
+    "cancelled": Text(
+        "Stopped on request after {done} of {all} tokens.",
+        "要求により、{all} トークン中 {done} トークンで停止しました。",
+    ),
+    "seconds": Text(
+        "Time was up after {done} of {all} tokens.", "制限時間により、{all} トークン中 {done} トークンで終了しました。"
+    ),
+    "failed": Text("Failed after {done} of {all} tokens.", "{all} トークン中 {done} トークンで失敗しました。"),
+}
 DIFFERENT = Text(
     "Residual {bytes} B: measured and predicted differ",
     "差 {bytes} B：実測と予測が異なる",
@@ -50,6 +64,10 @@ ROW_RESIDUAL = Text("Residual (B)", "差 (B)")
 ROW_SECONDS = Text("Step (s)", "ステップ（秒）")
 SAID = Text("Text of the first sequence", "1 系列目の文")
 SAYS_NOTHING = Text("Nothing yet.", "まだありません。")
+NO_TEXT = Text(
+    "No text: the tokens of this run make no words, as where the model comes without a tokenizer.",
+    "文はありません。トークナイザーがないモデルなどでは、トークンは文になりません。",
+)
 NO_WORDS = Text(
     "No text: the model's tokenizer is not here, so the tokens are numbers without words.",
     "トークナイザーがないため、トークンは番号のままで、文にはなりません。",
@@ -64,6 +82,10 @@ STATES = {
     "loading": Text("Loading the model …", "モデルを読み込み中…"),
     "running": Text("{done} of {all} tokens", "{done} / {all} トークン"),
 }
+NO_FIGURES_YET = Text(
+    "The figures of this run appear here once its model is loaded.",
+    "モデルの読み込み後、この実行の値をここに表示します。",
+)
 STOPPING = Text("Stopping after this step …", "このステップの後に停止します…")
 STOPPED = Text("The run was stopped.", "実行を停止しました。")
 FREED = Text("Free now: {free}.", "現在の空き：{free}。")
@@ -83,6 +105,10 @@ LINK = Text(
 PROMPT_NOT_IN_LINK = Text(
     "The prompt is too long for a link and is left out of it.",
     "入力文は長すぎてリンクに収まらないため、含まれていません。",
+)
+UNTIL_RIGHT = Text(
+    "Until whoever runs this app corrects it, there are no live runs.",
+    "このアプリの運用者が修正するまで、実測はできません。",
 )
 ENABLE = Text("This enables live runs:", "実測を有効にするコマンド：")
 SETTINGS = Text("Settings", "設定")
@@ -106,7 +132,12 @@ HELP = {
         "Prompt and answer: at most {limit} tokens. A run also ends after {seconds} s.",
         "入力と出力の合計は {limit} トークンまでです。{seconds} 秒経過した場合も終了します。",
     ),
-    "dtype": Text("Of weights and cache.", "重みとキャッシュの型です。"),
+    "dtype": Text(
+        "Number format of weights and cache. bf16 and fp16 take 2 bytes a number, fp32 takes 4, so its cache is twice"
+        " as large. bf16 has the range of fp32 with fewer digits; fp16 has more digits and a smaller range.",
+        "重みとキャッシュの数値形式です。bf16 と fp16 は 1 つの数値に 2 バイト、fp32 は 4 バイトを使うため、fp32 の"
+        "キャッシュは 2 倍になります。bf16 は fp32 と同じ範囲を少ない桁数で表し、fp16 は桁数が多く範囲が狭い形式です。",
+    ),
     "batch": Text("Sequences at once, all of the same prompt.", "同じ入力文から同時に生成する系列の数です。"),
 }
 CACHES = {
@@ -183,6 +214,10 @@ FOR_A_PAIR = Text(
     "To measure both here, run the same settings a second time with the cache set to “no cache”.",
     "ここで両方を実測するには、同じ設定でキャッシュを「キャッシュなし」にして、もう一度実行してください。",
 )
+FOR_THE_OTHER = Text(
+    "To measure both here, run the same settings a second time with a cache: the last run had none.",
+    "ここで両方を実測するには、同じ設定でキャッシュを使って、もう一度実行してください。直前の実行はキャッシュなしでした。",
+)
 
 # --- runs of the session ---------------------------------------------------------------------------------------------
 
@@ -194,3 +229,5 @@ KEPT = Text("Runs of this session", "このセッションの実行")
 SAVE_CSV = Text("Save samples (CSV)", "サンプルを保存 (CSV)")
 SAVE_JSON = Text("Save recording (JSON)", "記録を保存 (JSON)")
 COLUMN_RUN = Text("Run", "実行")
+COLUMN_GENERATED = Text("New tokens", "生成トークン")
+OF_ASKED = Text("{done} of {all}", "{done} / {all}")

@@ -7,18 +7,19 @@ ATTACHED_NAMED = Text("Attached engines: {names}", "接続中のエンジン：{
 # --- what the operator set -------------------------------------------------------------------------------------------
 
 NOT_NAME_AND_URL = Text(
-    "KVVIZ_ENGINES: entry {number} is not name=URL with http or https and nothing behind the path; write it like"
-    " first=http://10.0.0.5:8000, and put commas between entries.",
-    "KVVIZ_ENGINES：{number} 番目が「名前=URL」の形ではありません。first=http://10.0.0.5:8000 のように、"
+    "KVVIZ_ENGINES: of its entries, {numbers} cannot be used: write each as name=URL, like"
+    " first=http://10.0.0.5:8000, with http or https and nothing behind the path, and commas between entries.",
+    "KVVIZ_ENGINES：{numbers} 番目は「名前=URL」の形ではないため使えません。first=http://10.0.0.5:8000 のように、"
     "http または https でパスまでを書き、複数あればカンマで区切ってください。",
 )
 NAME_TWICE = Text(
-    "KVVIZ_ENGINES: entry {number} has the name of another entry; give each engine a name of its own.",
-    "KVVIZ_ENGINES：{number} 番目の名前がほかと重複しています。エンジンごとに別の名前を付けてください。",
+    "KVVIZ_ENGINES: of its entries, {numbers} cannot have the name of an earlier one; give each engine a"
+    " name of its own.",
+    "KVVIZ_ENGINES：{numbers} 番目の名前が、それより前のものと重複しています。エンジンごとに別の名前を付けてください。",
 )
 TOO_MANY = Text(
-    "KVVIZ_ENGINES: {count} entries are more than the {limit} that are read; leave some out.",
-    "KVVIZ_ENGINES：{count} 個は上限の {limit} 個を超えています。減らしてください。",
+    "KVVIZ_ENGINES: {count} {count:entry|entries} beyond the first {limit} {count:is|are} not read; leave some out.",
+    "KVVIZ_ENGINES：上限の {limit} 個を超えた {count} 個は読み込みません。減らしてください。",
 )
 
 # --- what went wrong -------------------------------------------------------------------------------------------------
@@ -89,11 +90,32 @@ USAGE_HELP = Text(
     "Of the pool, as the engine counts it; over several engines, weighted with their capacities.",
     "プールに対する割合で、エンジン自身の集計です。複数のエンジンでは容量で加重した値です。",
 )
-NOT_SAID = Text("–", "–")
 RANK = Text("Engine", "エンジン")
 CAPACITY = Text("Capacity (tokens)", "容量（トークン）")
 TOTAL = Text("Total", "合計")
 ALL_ENGINES = Text("All attached engines", "接続中の全エンジン")
+ANSWERING = Text(
+    "{count} of {all} {count:answers|answer}; only {count:it is|they are} counted",
+    "{all} 個中 {count} 個が応答中。応答中のエンジンだけを集計",
+)
+ALL_ANSWER = Text("all {all} answer", "{all} 個すべてが応答中")
+NONE_ANSWERS = Text("none of {all} answers", "{all} 個とも応答なし")
+NO_TOTAL = Text(
+    "{label}: no total, for want of a report by {names}.",
+    "{label}：{names} の報告がないため、合計できません。",
+)
+NO_TOTAL_SHARE = Text(
+    "{label}: no total, as the capacity of {names} is not reported.",
+    "{label}：{names} の容量が報告されないため、全体の値を計算できません。",
+)
+NO_TOTAL_UNLIKE = Text(
+    "{label}: no total, as tokens of different models are not of one size.",
+    "{label}：モデルが異なるとトークンの大きさが異なるため、全体の値はありません。",
+)
+MORE_LINES = Text(
+    "{count} more {count:line|lines} are not drawn; the figures are below.",
+    "ほかの {count} 本は描いていません。値は下にあります。",
+)
 RESTARTED = Text(
     "The engine's counters went back: it was restarted.", "カウンターが戻りました。エンジンが再起動されています。"
 )
@@ -104,7 +126,7 @@ CHART = Text("Cache in use (%), this session", "キャッシュ使用率（%）�
 CHART_AXIS = Text("Seconds ago", "何秒前か")
 CHART_ALT = Text("Cache in use over time; now: {now}.", "キャッシュ使用率の推移。現在：{now}。")
 CHART_NOW = Text("{name} {fraction}", "{name} {fraction}")
-CHART_EMPTY = Text("No engine has reported its usage yet.", "使用率を報告したエンジンはまだありません。")
+CHART_EMPTY = Text("No engine reports its usage now.", "使用率を報告しているエンジンはありません。")
 
 # --- beside the prediction -------------------------------------------------------------------------------------------
 
@@ -113,28 +135,35 @@ PREDICTED_FOR = Text(
     "Predicted for {model} · cache type {dtype} · rules of {engine}",
     "予測の対象：{model} · キャッシュの型 {dtype} · {engine} の規則",
 )
+RULES_NEAREST = Text(
+    "The engine is {running}; of the releases whose rules are known here, {rules} is the nearest.",
+    "エンジンは {running} です。規則が分かっている版のうち、最も近い {rules} の規則を使っています。",
+)
 FIGURE = Text("One engine", "エンジン 1 個あたり")
 REPORTED = Text("Reported", "報告")
 PREDICTED = Text("Predicted", "予測")
+VALUE = Text("Value", "値")
+ONLY_REPORTED = Text("{value} (reported)", "{value}（報告）")
+WORKED_OUT = Text("{value} (worked out)", "{value}（計算）")
+ALONE = Text("What has no counterpart:", "比較する相手のない値：")
 DIFFERENCE = Text("Difference", "差")
 FIGURES = {
     "block_tokens": Text("Tokens per block", "ブロックあたりのトークン数"),
     "blocks": Text("Blocks", "ブロック数"),
-    "bytes_per_block": Text("Bytes of a block, all its GPUs", "ブロックの大きさ（全 GPU）"),
-    "bytes_per_block_gpu": Text("Bytes of a block, one GPU", "ブロックの大きさ（GPU 1 台）"),
+    "bytes_per_block": Text("Size of a block, all its GPUs", "ブロックの大きさ（全 GPU）"),
+    "bytes_per_block_gpu": Text("Size of a block, one GPU", "ブロックの大きさ（GPU 1 台）"),
     "bytes_per_token_gpu": Text("Bytes per token, one GPU", "トークンあたりのバイト数（GPU 1 台）"),
     "tokens_from_blocks": Text("Capacity in tokens, from its blocks", "容量（トークン、報告されたブロックから）"),
     "tokens_on_gpu": Text("Capacity in tokens, on that GPU", "容量（トークン、その GPU で）"),
     "tokens": Text("Capacity in tokens", "容量（トークン）"),
     "window_tokens": Text("Capacity in tokens, windows", "容量（トークン、ウィンドウ用）"),
-    "pool_bytes": Text("The reported pool in bytes, all its GPUs", "報告されたプールの大きさ（全 GPU）"),
-    "pool_bytes_gpu": Text("The reported pool in bytes, one GPU", "報告されたプールの大きさ（GPU 1 台）"),
+    "pool_bytes": Text("Size of the pool, all its GPUs", "プールの大きさ（全 GPU）"),
+    "pool_bytes_gpu": Text("Size of the pool, one GPU", "プールの大きさ（GPU 1 台）"),
     "shared_pool_bytes": Text("Pool, if the slots share it", "プールの大きさ（スロット間で共有の場合）"),
     "own_pools_bytes": Text("Pool, if each slot has its own part", "プールの大きさ（スロットごとの場合）"),
-    "requests": Text("Requests of {tokens} tokens that fit in it", "{tokens} トークンのリクエストの収容数"),
+    "requests": Text("Requests of {tokens} tokens that fit", "{tokens} トークンのリクエストの収容数"),
 }
-EQUAL = Text("none", "なし")
-NOT_COMPARED = Text("–", "–")
+EQUAL = Text("0", "0")
 
 WHICH_GPU = Text(
     "Which GPU it runs on is not reported, so its blocks cannot be predicted, only what they hold. With {model} and its"

@@ -1,6 +1,6 @@
 """The engines the operator attached, on the Measured live page: how full they are now, and what was predicted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Final
@@ -8,7 +8,8 @@ from typing import Final
 import streamlit as st
 
 from kvviz.charts import serving as charts
-from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.charts.style import MOST_LINES
+from kvviz.core.errors import KvvizError
 from kvviz.core.units import format_bytes, format_count
 from kvviz.engine_log import EngineLog
 from kvviz.log_check import named_in
@@ -23,6 +24,8 @@ from kvviz.serving import (
     Rank,
     Reading,
     Sample,
+    Total,
+    answering,
     hits_in_all,
     hits_lately,
     look,
@@ -30,7 +33,8 @@ from kvviz.serving import (
     published_names,
     read_addresses,
     restarted,
-    usage_of,
+    served_name,
+    totals,
     with_look,
 )
 from kvviz.text import Lang
@@ -40,21 +44,26 @@ from kvviz.ui import browser, models, show
 _EVERY_S: Final = 2.0
 _PATIENCE_S: Final = 0.5
 """What the first view waits for, so that it is not empty where the engine is near."""
-_MOST_LINES: Final = 5
-"""Of a chart that can still be read."""
+_MOST_RANKS: Final = 5
+"""Lines of a chart up to which each data-parallel engine has one."""
+_LABELS: Final = {
+    "usage": text.USAGE,
+    "running": text.RUNNING,
+    "waiting": text.WAITING,
+    "preemptions": text.PREEMPTIONS,
+}
 
 
 def section(mine: Scenario, lang: Lang) -> None:
     """Nothing where nothing is attached. Engines are asked while this is open, and only then. ``mine``: the visitor's
     scenario, whose requests are counted."""
-    try:
-        addresses = read_addresses()
-    except ScenarioError as error:
-        show.lines((error.message(lang),))
-        return
+    addresses, problems = read_addresses()
+    for problem in problems:
+        show.to_operator(problem)
+        show.lines((problem.message(lang),))
     if not addresses:
         return
-    names = ("、" if lang == "ja" else ", ").join(show.plain(address.name) for address in addresses)
+    names = _listed((show.plain(address.name) for address in addresses), lang)
     title = text.ATTACHED_NAMED(lang, names=names)
     folded = show.folded(title, key="attached", icon=":material/lan:")
     if folded.open:
@@ -68,26 +77,29 @@ def _engines(addresses: Sequence[Address], mine: Scenario, lang: Lang) -> None:
     for name, now in looks.items():
         seen[name] = with_look(seen.get(name, ()), now, now_s=monotonic())
     series = _series({name: seen[name] for name in looks})
+    if len(looks) > 1:
+        _all_of_them(looks, lang)
     if any(points for _, points in series):
+        drawn = series[:MOST_LINES]
         rows = partial(charts.usage_rows, series, lang)
         alt = charts.usage_alt(series, lang)
-        show.chart(charts.usage_figure(series, lang), rows, alt=alt, key="attached_usage", lang=lang)
-    readings = [now.reading for now in looks.values() if now.reading is not None]
-    if len(readings) > 1:
-        _all_of_them(readings, lang)
+        show.chart(charts.usage_figure(drawn, lang), rows, alt=alt, key="attached_usage", lang=lang)
+        if left := len(series) - len(drawn):
+            st.caption(text.MORE_LINES(lang, count=left))
     for number, (name, now) in enumerate(looks.items()):
         with st.container(border=True, key=f"attached_{number}"):
             _engine(number, name, now, seen[name], mine, lang)
 
 
 def _series(seen: dict[str, tuple[Sample, ...]]) -> list[tuple[str, charts.Series]]:
-    """A line for each rank where that stays readable, else for each engine."""
+    """A line for each rank where that stays readable or they have none together, else for each engine."""
     at_s = monotonic()
     ranks = {name: samples[-1].reading.ranks if samples else () for name, samples in seen.items()}
-    each = sum(max(1, len(of)) for of in ranks.values()) <= _MOST_LINES
+    each = sum(max(1, len(of)) for of in ranks.values()) <= _MOST_RANKS
     series: list[tuple[str, charts.Series]] = []
     for name, samples in seen.items():
-        if each and len(ranks[name]) > 1:
+        together = not samples or samples[-1].reading.usage is not None
+        if len(ranks[name]) > 1 and (each or not together):
             for place, rank in enumerate(ranks[name]):
                 of_rank = [(at_s - s.at_s, s.reading.ranks[place].usage) for s in samples if _has(s.reading, place)]
                 series.append((f"{name} {rank.name}", [(ago, share) for ago, share in of_rank if share is not None]))
@@ -101,20 +113,37 @@ def _has(reading: Reading, place: int) -> bool:
     return place < len(reading.ranks)
 
 
-def _all_of_them(readings: Sequence[Reading], lang: Lang) -> None:
-    """What all of them report, added up."""
-    ranks = [rank for reading in readings for rank in reading.ranks]
-    # Tokens of different models are not of one size.
-    alike = len({(reading.kind, reading.models[:1]) for reading in readings}) == 1
-    figures = [(text.USAGE, _share(usage_of(ranks) if alike else None))]
-    for label, of in ((text.RUNNING, "running"), (text.WAITING, "waiting"), (text.PREEMPTIONS, "preemptions")):
-        counts = [getattr(reading, of) for reading in readings]
-        figures.append((label, _count(None if None in counts else sum(counts))))
-    st.markdown(f"**{text.ALL_ENGINES(lang)}**")
+def _all_of_them(looks: Mapping[str, Look], lang: Lang) -> None:
+    """What those that answer report, added up."""
+    readings = answering(looks, now_s=monotonic())
+    said = text.ALL_ANSWER if len(readings) == len(looks) else text.ANSWERING if readings else text.NONE_ANSWERS
+    st.markdown(f"**{text.ALL_ENGINES(lang)}** · {said(lang, count=len(readings), all=len(looks))}")
+    if not readings:
+        return
+    told: list[str] = []
     with st.container(horizontal=True):
-        for label, shown in figures:
-            if shown != text.NOT_SAID(lang):
-                st.metric(label(lang), shown, border=True, height="stretch")
+        for total in totals(readings):
+            known = _share(total.share) if total.figure == "usage" else _count(total.count)
+            st.metric(_LABELS[total.figure](lang), known, border=True, height="stretch")
+            if total.why is not None:
+                told.append(_why_no_total(total, lang))
+    if told:
+        st.caption("  \n".join(show.plain(sentence) for sentence in told))
+
+
+def _why_no_total(total: Total, lang: Lang) -> str:
+    label, names = _LABELS[total.figure](lang), _listed(total.of, lang)
+    match total.why:
+        case "unlike":
+            return text.NO_TOTAL_UNLIKE(lang, label=label)
+        case "no capacity":
+            return text.NO_TOTAL_SHARE(lang, label=label, names=names)
+        case _:
+            return text.NO_TOTAL(lang, label=label, names=names)
+
+
+def _listed(names: Iterable[str], lang: Lang) -> str:
+    return ("、" if lang == "ja" else ", ").join(names)
 
 
 # --- one engine ------------------------------------------------------------------------------------------------------
@@ -158,14 +187,19 @@ def _engine(number: int, name: str, now: Look, samples: Sequence[Sample], mine: 
             height="stretch",
         )
     if len(reading.ranks) > 1:
-        st.table([*(_rank_row(rank, lang) for rank in reading.ranks), _total_row(reading, lang)], border="horizontal")
+        rows = [*(_rank_row(rank, lang) for rank in reading.ranks), _total_row(reading, lang)]
+        if reading.capacity_tokens is None:
+            rows = [{column: cell for column, cell in row.items() if column != text.CAPACITY(lang)} for row in rows]
+        st.table(rows, border="horizontal")
+        if reading.usage is None and all(rank.usage is not None for rank in reading.ranks):
+            st.caption(show.plain(text.NO_TOTAL_SHARE(lang, label=text.USAGE(lang), names=name)))
     _beside(number, reading, mine, lang)
 
 
 def _what(reading: Reading | None, read_s: float, lang: Lang) -> str:
     if reading is None:
         return ""
-    model = reading.models[0] if reading.models else text.MODEL_UNKNOWN(lang)
+    model = served_name(reading) or text.MODEL_UNKNOWN(lang)
     version = reading.identity.version
     parts = [f"{_engine_word(reading)} {version}" if version else _engine_word(reading), model]
     if len(reading.ranks) > 1:
@@ -211,7 +245,7 @@ def _beside(number: int, reading: Reading, mine: Scenario, lang: Lang) -> None:
     """Predicted beside reported, for the served model, or for the one that the visitor puts in its place."""
     served = _served(reading)
     if served is None:
-        first = next(iter(published_names(reading)), "")
+        first = served_name(reading)
         st.caption(show.plain(text.NO_MODEL(lang, model=first[:120]) if first else text.NO_NAME(lang)))
         hub = next((name for name in published_names(reading) if name.count("/") == 1 and name[0] != "/"), None)
         if hub is not None:
@@ -234,7 +268,12 @@ def _beside(number: int, reading: Reading, mine: Scenario, lang: Lang) -> None:
         return
     st.markdown(f"**{text.BESIDE(lang)}**")
     st.caption(show.plain(text.PREDICTED_FOR(lang, model=of.model, dtype=of.dtype, engine=of.engine)))
-    st.table([_line_row(line, of, lang) for line in of.lines], border="horizontal")
+    if of.compared:
+        st.table([_line_row(line, of, lang) for line in of.compared], border="horizontal")
+    if of.alone:
+        if of.compared:
+            st.caption(text.ALONE(lang))
+        st.table([_alone_row(line, of, lang) for line in of.alone], border="horizontal")
     words = (*_gpu_words(mine, of, reading, lang, on_gpu=on_gpu), *(note(lang) for note in of.notes))
     st.caption("  \n".join(show.plain(sentence) for sentence in words))
 
@@ -263,20 +302,31 @@ def _gpu_words(mine: Scenario, of: Prediction, reading: Reading, lang: Lang, *, 
 
 
 def _line_row(line: Line, of: Prediction, lang: Lang) -> dict[str, str]:
-    shown = format_bytes if line.unit == "bytes" else format_count
     difference = line.difference
-    if difference is None:
-        apart = text.NOT_COMPARED(lang)
-    elif difference == 0:
+    if not difference:
         apart = text.EQUAL(lang)
     else:
         apart = f"{difference / line.predicted:+.1%}" if line.predicted else f"{difference:+,}"
     return {
-        text.FIGURE(lang): text.FIGURES[line.name](lang, tokens=format_count(of.tokens)),
-        text.REPORTED(lang): text.NOT_SAID(lang) if line.reported is None else shown(line.reported),
-        text.PREDICTED(lang): text.NOT_SAID(lang) if line.predicted is None else shown(line.predicted),
+        text.FIGURE(lang): _figure(line, of, lang),
+        text.REPORTED(lang): _in_unit(line, line.reported),
+        text.PREDICTED(lang): _in_unit(line, line.predicted),
         text.DIFFERENCE(lang): apart,
     }
+
+
+def _alone_row(line: Line, of: Prediction, lang: Lang) -> dict[str, str]:
+    """A figure that there is nothing to compare with."""
+    said, count = (text.WORKED_OUT, line.predicted) if line.reported is None else (text.ONLY_REPORTED, line.reported)
+    return {text.FIGURE(lang): _figure(line, of, lang), text.VALUE(lang): said(lang, value=_in_unit(line, count))}
+
+
+def _figure(line: Line, of: Prediction, lang: Lang) -> str:
+    return text.FIGURES[line.name](lang, tokens=format_count(of.tokens))
+
+
+def _in_unit(line: Line, count: int | None) -> str:
+    return format_bytes(count) if count is not None and line.unit == "bytes" else _count(count)
 
 
 def _share(fraction: float | None) -> str:

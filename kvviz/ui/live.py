@@ -62,6 +62,8 @@ class Shown:
     what: str
     started: Started | None
     samples: tuple[Sample, ...]
+    ended: str
+    """A key of ``text.ENDED_EARLY``, ``tokens``, or empty while it is on."""
 
 
 # --- state -----------------------------------------------------------------------------------------------------------
@@ -74,6 +76,7 @@ def begin() -> tuple[Settings, KvvizError | None]:
         allowed = read_settings()
         why_not = unavailable(allowed)
     except ScenarioError as error:
+        show.to_operator(error)
         allowed, why_not = Settings(on=False), error
     if "live_opened" not in st.session_state:
         _take_over(allowed)
@@ -141,7 +144,8 @@ def _request(allowed: Settings) -> tuple[LiveRequest, list[KvvizError]]:
     def number(name: str, low: int) -> int:
         typed = str(st.session_state[f"live_{name}"]).strip()
         try:
-            return whole_number(name, typed or 0, low, allowed.max_tokens - 1)
+            # An empty length is that of the prompt as it is; so many new tokens is a question without an answer.
+            return whole_number(name, "0" if not typed and low == 0 else typed, low, allowed.max_tokens - 1)
         except ScenarioError as error:
             wrong.append(error)
             return low
@@ -194,6 +198,7 @@ def _over(run: Run, now: Progress) -> None:
 def button(allowed: Settings, lang: Lang) -> None:
     """Start and stop, and what is wrong with what is asked."""
     run = current()
+    _, wrong = _request(allowed)
     with st.container(horizontal=True):
         # It stays where it is: the second of two quick presses must not stop what the first one started.
         st.button(
@@ -201,7 +206,7 @@ def button(allowed: Settings, lang: Lang) -> None:
             key="live_start",
             type=browser.foremost(),
             icon=":material/play_arrow:",
-            disabled=run is not None,
+            disabled=run is not None or bool(wrong),
             on_click=_start,
             args=(allowed,),
         )
@@ -211,7 +216,6 @@ def button(allowed: Settings, lang: Lang) -> None:
     if refused and st.session_state["live_opened"] == query():  # until something else is asked
         told = "\n".join(f"- {show.plain(_labelled(error, lang))}" for error in refused)
         st.warning(f"{labels.LINK_REJECTED(lang)}\n\n{told}", icon=":material/link_off:")
-    _, wrong = _request(allowed)
     problem: KvvizError | None = st.session_state.get("live_problem")
     for error in (*wrong, *([problem] if problem is not None else ())):
         show.lines((_labelled(error, lang),))
@@ -221,7 +225,8 @@ def button(allowed: Settings, lang: Lang) -> None:
             st.info(text.STOPPED(lang), icon=":material/stop_circle:")
         else:
             show.lines((failed.failure(lang),))
-        if failed.memory is not None and failed.memory.free_bytes is not None:
+        gave_back = failed.failure is not None and failed.failure.code == "out-of-memory"
+        if gave_back and failed.memory is not None and failed.memory.free_bytes is not None:
             st.caption(text.FREED(lang, free=format_bytes(failed.memory.free_bytes)))
 
 
@@ -291,6 +296,9 @@ def controls(allowed: Settings, lang: Lang) -> None:
 
 def not_here(why: KvvizError, lang: Lang) -> None:
     """Why there are no live runs, and the one command that changes that."""
+    if isinstance(why, ScenarioError):  # a setting of the operator
+        show.lines((f"{why.message(lang)} {text.UNTIL_RIGHT(lang)}",))
+        return
     st.info(show.plain(why.message(lang)), icon=":material/info:")
     if why.code == "not-installed":
         st.caption(text.ENABLE(lang))
@@ -319,19 +327,22 @@ def _result(run: Run | None, lang: Lang) -> None:
     values = {"position": format_count(now.position), "done": format_count(done), "all": format_count(asked)}
     how_far = text.STOPPING(lang) if run.wants_to_stop() else text.STATES[now.state](lang, **values)
     st.progress(done / asked, text=how_far)
-    live = Shown(what=text.RUNNING(lang), started=now.started, samples=now.samples)
-    _figures(live if now.started else _kept_run(lang), lang)
+    if now.started is None:  # no figures of another run in the place where this one's will be
+        st.caption(text.NO_FIGURES_YET(lang))
+        return
+    _figures(Shown(what=text.RUNNING(lang), started=now.started, samples=now.samples, ended=""), lang)
 
 
 def _kept_run(lang: Lang) -> Shown:
     failed: Progress | None = st.session_state.get("live_failed")
     if failed is not None and failed.started is not None and failed.samples:
-        return Shown(what=text.FAILED(lang), started=failed.started, samples=failed.samples)
+        said_of, ended = (text.FINISHED, "cancelled") if failed.failure is None else (text.FAILED, "failed")
+        return Shown(what=said_of(lang), started=failed.started, samples=failed.samples, ended=ended)
     number = st.session_state["live_shown"]
     run = kept().get(number)
     what = text.FINISHED(lang) if run else text.RECORDED(lang, day=bundled().recorded)
     run = run or bundled()
-    return Shown(what=what, started=run.started, samples=run.samples)
+    return Shown(what=what, started=run.started, samples=run.samples, ended=run.ended.stopped)
 
 
 def _figures(of: Shown, lang: Lang) -> None:
@@ -339,6 +350,9 @@ def _figures(of: Shown, lang: Lang) -> None:
     if started is None:
         return
     st.markdown(f"### {_stamp(started, samples, lang)}")
+    if of.ended in text.ENDED_EARLY:
+        values = {"done": format_count(len(samples)), "all": format_count(started.new_tokens)}
+        st.markdown(f":orange[:material/stop_circle:] {text.ENDED_EARLY[of.ended](lang, **values)}")
     st.caption(show.plain(_where(of.what, started, lang)))
     if started.why_random:
         st.warning(show.plain(said.WHY_RANDOM[started.why_random](lang, model=started.model)), icon=":material/casino:")
@@ -367,7 +381,8 @@ def _figures(of: Shown, lang: Lang) -> None:
     else:
         st.caption(text.SAID(lang))
         with st.container(border=True, key="live_text"):
-            st.markdown(show.plain(words).replace("\n", "  \n") if words else text.SAYS_NOTHING(lang))
+            nothing = text.NO_TEXT(lang) if of.ended else text.SAYS_NOTHING(lang)
+            st.markdown(show.plain(words).replace("\n", "  \n") if words else nothing)
     if last is not None:
         _memory(started, samples, lang)
 
@@ -383,7 +398,9 @@ def _stamp(started: Started, samples: Sequence[Sample], lang: Lang) -> str:
     if any(residuals):
         largest = max(residuals, key=abs)
         return f":red[:material/cancel:] {text.DIFFERENT(lang, bytes=format_count(largest))}"
-    return f":green[:material/verified:] {text.EQUAL(lang, steps=format_count(len(residuals)))}"
+    steps, asked = format_count(len(residuals)), format_count(started.new_tokens)
+    equal = text.EQUAL_PART if len(residuals) < started.new_tokens else text.EQUAL
+    return f":green[:material/verified:] {equal(lang, steps=steps, all=asked)}"
 
 
 def _where(what: str, started: Started, lang: Lang) -> str:
@@ -477,7 +494,9 @@ def _row(number: int, run: Recording, lang: Lang) -> dict[str, str]:
     last, fast = run.samples[-1], speed(run.samples)
     return {
         text.COLUMN_RUN(lang): show.plain(_name(number, lang)),
-        text.ROW_TOKENS(lang): format_count(last.tokens),
+        text.COLUMN_GENERATED(lang): text.OF_ASKED(
+            lang, done=format_count(len(run.samples)), all=format_count(run.started.new_tokens)
+        ),
         text.MEASURED(lang): format_bytes(last.measured_bytes),
         text.RESIDUAL(lang): _bytes(last.residual_bytes, lang),
         text.SPEED(lang): text.UNKNOWN(lang) if fast is None else f"{fast:,.1f}",
@@ -501,7 +520,8 @@ def time(lang: Lang) -> None:
     st.caption(text.WHY_ONLY(lang, fewer=fewer, faster=faster))
     st.caption(text.LEFT_OFF(lang))
     if kept() and mine is None:
-        st.caption(text.FOR_A_PAIR(lang))
+        latest = list(kept().values())[-1].started
+        st.caption(text.FOR_THE_OTHER(lang) if latest.cache == "none" else text.FOR_A_PAIR(lang))
 
 
 def _latest_gain() -> Gain | None:

@@ -1,9 +1,11 @@
 """How the pages show an answer: the sentence, the facts, a chart with its table, messages."""
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 import pyarrow
@@ -43,6 +45,7 @@ from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
 from kvviz.workings import Working
 
+_LOG = logging.getLogger(__name__)
 MOST_DETAILS = 12
 MOST_SPLITS = 8
 GRAVE = frozenset(
@@ -437,6 +440,16 @@ def lines(of: Sequence[str]) -> None:
     if len(rest) > MOST_DETAILS:
         shown.append(f"- … +{len(rest) - MOST_DETAILS}")
     st.error("\n".join([first[:600], "", *shown]), icon=":material/error:")
+
+
+def to_operator(error: KvvizError) -> None:
+    """In the server's log, once: what only whoever started the server can put right."""
+    _logged(str(error))
+
+
+@lru_cache(maxsize=64)
+def _logged(sentence: str) -> None:
+    _LOG.warning(sentence)
 
 
 def plain(sentence: str) -> str:

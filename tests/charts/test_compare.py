@@ -1,5 +1,6 @@
 """The comparison's chart and tables, and the scatter of every model."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -53,6 +54,16 @@ ENGINES = compare(under_engines(Scenario(model="google/gemma-3-27b-it", gpu="h20
 ALONE = compare([Scenario()], ask)
 SHARED = compare([Scenario(shared_tokens=2000), Scenario(gpu="")], ask)
 EACH = pytest.mark.parametrize("compared", [MIXED, ENGINES, ALONE, SHARED], ids=["mixed", "engines", "alone", "shared"])
+
+
+def test_a_model_is_named_as_it_is_written() -> None:
+    written, drawn = "<b>x & y", "&lt;b&gt;x &amp; y"
+    one = replace(ALONE[0], scenario=ALONE[0].scenario.with_changes(model=written))
+    point = replace(every_model()[0], model=written)
+    for figure in (comparison_figure([one], "en"), models_figure([point], 4096, "en", ringed=[], named=[written])):
+        told = str(figure.to_plotly_json())
+        assert drawn in told
+        assert written not in told
 
 
 @EACH

@@ -150,6 +150,22 @@ def test_seconds_add_up(lang: Lang) -> None:
     assert last["one"] == round(elapsed_s(runs[0][1].samples)[-1], 2)
 
 
+def test_names_are_drawn_as_they_are_written() -> None:
+    run, name, drawn = bundled(), "<b>x</b> & %{y}", "&lt;b&gt;x&lt;/b&gt; &amp; %&#123;y}"
+    assert speed_figure([(name, run)], "en").data[0].name == drawn
+    assert name in speed_alt([(name, run)], "en")  # no markup there
+    figure: Any = memory_figure(replace(run.started, device=name), run.samples, "en")
+    assert any(drawn in label.text for label in figure.layout.annotations)
+
+
+def test_long_names_of_runs_leave_the_chart_its_height() -> None:
+    run = bundled()
+    one, five = (
+        speed_figure([(f"{n}: a model, bf16, a kind of cache, batch 1", run) for n in range(c)], "en") for c in (1, 5)
+    )
+    assert five.layout.height - one.layout.height >= 4 * 19
+
+
 @BOTH
 def test_a_shorter_run_has_no_figure_beyond_its_end(lang: Lang) -> None:
     run = bundled()

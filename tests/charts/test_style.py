@@ -8,7 +8,20 @@ from pathlib import Path
 import pytest
 
 from kvviz.charts.layers import _COMPRESSED_MORE, CACHE_COLOURS
-from kvviz.charts.style import BACKGROUNDS, COLOURS, PATTERNS, PLOTLY_CONFIG, RULE, Drawing, contrast, fill, hollow
+from kvviz.charts.style import (
+    BACKGROUNDS,
+    COLOURS,
+    MOST_LINES,
+    PATTERNS,
+    PLOTLY_CONFIG,
+    RULE,
+    Drawing,
+    contrast,
+    fill,
+    hollow,
+    line_look,
+    literal,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,6 +83,27 @@ def test_patterns_lie_over_the_colour(role: str) -> None:
     assert fill(role)["pattern"]["fillmode"] == "overlay"  # type: ignore[arg-type]
     assert fill(role)["pattern"]["solidity"] == 0.15  # type: ignore[arg-type]
     assert hollow(role, "/", 0.4)["pattern"]["fgcolor"] == COLOURS[role]  # type: ignore[arg-type,index]
+
+
+@pytest.mark.parametrize(
+    ("name", "drawn"),
+    [
+        ("Qwen/Qwen3-32B", "Qwen/Qwen3-32B"),
+        ("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"),
+        ("a<br>b", "a&lt;br&gt;b"),
+        ("R&amp;D", "R&amp;amp;D"),
+        ("%{x}", "%&#123;x}"),
+        ("100% {a}", "100% {a}"),
+    ],
+)
+def test_a_name_is_no_markup_and_no_template(name: str, drawn: str) -> None:
+    assert literal(name) == drawn
+
+
+def test_no_two_lines_look_alike() -> None:
+    looks = [(line_look(n)["color"], line_look(n)["dash"]) for n in range(MOST_LINES)]
+    assert len(set(looks)) == MOST_LINES
+    assert len({colour for colour, _ in looks[:5]}) == len({dash for _, dash in looks[:5]}) == 5
 
 
 def test_the_layout_fixes_the_height_and_lets_the_page_show_through() -> None:

@@ -128,8 +128,10 @@ def test_a_static_cache_reserves_what_it_is_told_to(gqa: Loaded) -> None:
     _, samples, _ = measured(gqa, cache="static", reserve_tokens=500)
     assert {(s.measured_bytes, s.residual_bytes) for s in samples} == {(500 * 192, 0)}
     assert {s.counter_bytes for s in samples} == {3 * 8}  # a whole number a layer
-    _, samples, _ = measured(gqa, cache="static", new_tokens=10, reserve_tokens=3)  # less than the run needs
+    _, samples, _ = measured(gqa, cache="static", new_tokens=10)
     assert {s.measured_bytes for s in samples} == {50 * 192}
+    with pytest.raises(ScenarioError, match="3 is less than the 50 tokens"):  # nothing else is reserved instead
+        measured(gqa, cache="static", new_tokens=10, reserve_tokens=3)
 
 
 def test_a_paged_pool_is_measured_and_so_is_what_is_handed_out(gqa: Loaded) -> None:

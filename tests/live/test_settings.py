@@ -46,5 +46,27 @@ def test_what_cannot_be_understood_is_named(name: str, given: str) -> None:
         read_settings({name: given})
 
 
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("MAX_TOKENS", 2, 1 << 20),
+        ("MAX_BATCH", 1, 1_024),
+        ("MAX_SECONDS", 1, 86_400),
+        ("LOAD_SECONDS", 1, 86_400),
+        ("MAX_WAITING", 0, 10_000),
+        ("ABANDONED_S", 1, 86_400),
+        ("IDLE_S", 0, 86_400),
+        ("THREADS", 0, 1_024),
+    ],
+)
+def test_limits(name: str, low: int, high: int) -> None:
+    variable = f"KVVIZ_LIVE_{name}"
+    for number in (low, high):
+        assert getattr(read_settings({variable: str(number)}), name.lower()) == number
+    for number in (low - 1, high + 1):
+        with pytest.raises(ScenarioError, match=f"{variable}: .* whole number from {low:,} to {high:,}"):
+            read_settings({variable: str(number)})
+
+
 def test_numbers_as_people_write_them() -> None:
     assert read_settings({"KVVIZ_LIVE_MAX_TOKENS": "4,096", "KVVIZ_LIVE_MAX_BATCH": ""}).max_tokens == 4096

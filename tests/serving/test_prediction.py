@@ -131,6 +131,26 @@ def test_the_rules_follow_the_version(version: str | None, old: bool, rules: str
     assert of.engine == f"vLLM {rules}"
 
 
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [("0.8.5", "vLLM 0.20"), ("0.11.0", "vLLM 0.20"), ("0.29.1", "vLLM 0.33"), ("0.33.1", None), ("0.20.2", None)],
+)
+def test_rules_of_another_release_are_explained(version: str, told: str | None) -> None:
+    of = predicted(vllm(blocks=100, tokens=None, version=version))
+    (note,) = [n for n in of.notes if isinstance(n, Message) and n.text == text.RULES_NEAREST] or [None]
+    assert (note is None) is (told is None)
+    if note is not None and told is not None:
+        assert f"vLLM {version}" in str(note)
+        assert told in str(note)
+
+
+def test_every_figure_is_compared_or_stands_alone() -> None:
+    of = predicted(vllm(blocks=8_580, tokens=137_280))
+    assert {line.name for line in of.compared} == {"block_tokens", "tokens_from_blocks"}
+    assert {line.name for line in of.alone} == {"blocks", "bytes_per_block", "pool_bytes", "requests"}
+    assert all(line.difference is not None for line in of.compared)
+
+
 def test_a_request_longer_than_the_engine_takes() -> None:
     of = predicted(vllm(blocks=8_580, tokens=8_580 * 16, length=2_048))
     assert "requests" not in lines(of)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kvviz.serving import EngineError, Reading, hits_in_all, poll, published_names
+from kvviz.serving import EngineError, Rank, Reading, hits_in_all, poll, published_names, served_name
 from kvviz.serving.reading import Identity
 from tests.serving.standin import StandIn, metrics, serving
 
@@ -178,3 +178,31 @@ def test_names_out_of_folders() -> None:
 
     assert names("/root/.cache/huggingface/hub/models--Qwen--Qwen3-32B/snapshots/abc")[0] == "Qwen/Qwen3-32B"
     assert names("/models/meta-llama/Llama-3.2-3B/", "mine") == ("/models/meta-llama/Llama-3.2-3B", "mine")
+
+
+@pytest.mark.parametrize(
+    ("reported", "named"),
+    [
+        ("Qwen/Qwen3-32B", "Qwen/Qwen3-32B"),
+        ("our-own-model", "our-own-model"),
+        ("/srv/models/SmolLM2-135M-Instruct-Q4_K_M.gguf", "SmolLM2-135M-Instruct-Q4_K_M.gguf"),
+        ("models/SmolLM2.gguf", "SmolLM2.gguf"),
+        ("C:\\models\\SmolLM2.gguf", "SmolLM2.gguf"),
+        ("./out/checkpoint", "checkpoint"),
+        ("/models/meta-llama/Llama-3.2-3B/", "Llama-3.2-3B"),
+        ("/root/.cache/huggingface/hub/models--Qwen--Qwen3-32B/snapshots/abc", "Qwen/Qwen3-32B"),
+    ],
+)
+def test_a_model_is_named_without_the_folders_it_lies_in(reported: str, named: str) -> None:
+    reading = Reading(kind="vllm", identity=Identity(), models=(reported,), ranks=(Rank(name=""),))
+    assert served_name(reading) == named
+
+
+def test_where_no_model_is_named_there_is_none() -> None:
+    assert served_name(Reading(kind="vllm", identity=Identity(), models=(), ranks=(Rank(name=""),))) == ""
+
+
+def test_a_rate_is_a_fraction_whatever_number_it_is_written_as(standin: StandIn) -> None:
+    standin.texts["text"] = "sglang:cache_hit_rate 0\n"
+    found = hits_in_all(poll(f"{standin.url}/text", Identity()))
+    assert isinstance(found, float)

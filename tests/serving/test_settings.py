@@ -2,8 +2,8 @@
 
 import pytest
 
-from kvviz.core.errors import ScenarioError
 from kvviz.serving import Address, read_addresses
+from kvviz.serving.settings import MAX_ENGINES
 from kvviz.text import LANGUAGES
 
 
@@ -20,7 +20,8 @@ from kvviz.text import LANGUAGES
     ],
 )
 def test_names_and_urls(written: str, meant: dict[str, str]) -> None:
-    assert read_addresses({"KVVIZ_ENGINES": written}) == tuple(Address(name=n, url=u) for n, u in meant.items())
+    meant_by_name = tuple(Address(name=n, url=u) for n, u in meant.items())
+    assert read_addresses({"KVVIZ_ENGINES": written}) == (meant_by_name, ())
 
 
 @pytest.mark.parametrize(
@@ -45,11 +46,23 @@ def test_names_and_urls(written: str, meant: dict[str, str]) -> None:
     ],
 )
 def test_anything_else_is_one_line(written: str) -> None:
-    with pytest.raises(ScenarioError) as caught:
-        read_addresses({"KVVIZ_ENGINES": written})
-    assert caught.value.field == "KVVIZ_ENGINES"
+    _, (problem,) = read_addresses({"KVVIZ_ENGINES": written})
+    assert problem.field == "KVVIZ_ENGINES"
     for lang in LANGUAGES:
-        (line,) = caught.value.lines(lang)
-        assert line.startswith("KVVIZ_ENGINES: ")
+        (line,) = problem.lines(lang)
+        assert line.startswith(("KVVIZ_ENGINES: ", "KVVIZ_ENGINES："))
         assert "\n" not in line
         assert "secret" not in line  # visitors read it
+
+
+def test_a_bad_entry_costs_no_good_one_and_all_bad_ones_are_named_at_once() -> None:
+    written = "a=http://a,b=ftp://b,c=http://c,a=http://d,e=http://user:secret@e,c=http://f"
+    found, problems = read_addresses({"KVVIZ_ENGINES": written})
+    assert [address.name for address in found] == ["a", "c"]
+    unclear, twice = (str(problem) for problem in problems)
+    assert "entries, 2, 5 cannot be used" in unclear
+    assert "entries, 4, 6 cannot have the name" in twice
+    many = ",".join(f"e{n}=http://h:{n}" for n in range(1, 20))
+    found, (beyond,) = read_addresses({"KVVIZ_ENGINES": many})
+    assert len(found) == MAX_ENGINES
+    assert "3 entries beyond the first 16 are not read" in str(beyond)

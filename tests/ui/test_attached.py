@@ -1,5 +1,7 @@
 """Attached engines on the Measured live page, as a script, in both languages."""
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live_page as live
 from kvviz.text import serving as text
+from kvviz.ui import show
 from tests.hub.standin import StandIn as HubStandIn
 from tests.serving.standin import StandIn, metrics, serving
 
@@ -73,24 +76,86 @@ def test_nothing_is_shown_where_nothing_is_attached(lang: Lang, standin: StandIn
 
 
 @BOTH
-def test_what_cannot_be_understood_is_one_line(lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KVVIZ_ENGINES", f"one={standin.url}/vllm,{standin.url}/sglang")
-    app = open_page(lang)
-    assert text.NOT_NAME_AND_URL(lang, number=2) in said(app)
+def test_what_cannot_be_understood_is_one_line(
+    lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    show._logged.cache_clear()
+    written = f"one={standin.url}/vllm,{standin.url}/sglang,two={standin.url}/llama,three=ftp://h"
+    monkeypatch.setenv("KVVIZ_ENGINES", written)
+    with caplog.at_level("WARNING", logger="kvviz"):
+        app = open_page(lang)
+    line = text.NOT_NAME_AND_URL(lang, numbers="2, 4")
+    assert line in said(app)
+    assert text.ATTACHED_NAMED(lang, names="one、two" if lang == "ja" else "one, two") in headings(app)  # they work
     assert standin.url not in said(app)
-    assert standin.asked == []
+    logged = [r.getMessage() for r in caplog.records if "KVVIZ_ENGINES" in r.getMessage()]
+    assert logged == [text.NOT_NAME_AND_URL("en", numbers="2, 4")]  # for the operator, once
+
+
+@pytest.mark.parametrize("broken", ["html", "slow", "huge", "elsewhere"])
+def test_only_engines_that_answer_are_added_up(broken: str, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    standin.texts["own"] = metrics("vllm-v0")
+    monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm", "own", broken))
+    app = open_page("en")
+    until(app, lambda: text.ANSWERING("en", count=2, all=3) in said(app))
+    assert (text.RUNNING("en"), "52") in figures(app)[:4]
+    standin.broken = True  # the one named vllm
+    until(app, lambda: text.ANSWERING("en", count=1, all=3) in said(app))
+    assert (text.RUNNING("en"), "12") in figures(app)[:4]  # its last sample is shown below, and not counted
+
+
+@BOTH
+def test_a_total_that_is_partly_unknown_says_why(lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    standin.texts["nan"] = re.sub(r"(?m)^(vllm:num_requests_running\S*) .*", r"\1 NaN", metrics("vllm-v0"))
+    monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm", "nan"))
+    app = open_page(lang)
+    until(app, lambda: text.ALL_ANSWER(lang, all=2) in said(app))
+    assert figures(app)[:4] == [
+        (text.USAGE(lang), "–"),
+        (text.RUNNING(lang), "–"),
+        (text.WAITING(lang), "5"),
+        (text.PREEMPTIONS(lang), "12"),
+    ]
+    assert text.NO_TOTAL(lang, label=text.RUNNING(lang), names="nan") in said(app)
+    assert text.NO_TOTAL_UNLIKE(lang, label=text.USAGE(lang)) in said(app)
+
+
+@BOTH
+def test_engines_whose_capacity_is_not_reported_have_a_line_each(
+    lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standin.texts["dp"] = re.sub(r'kv_cache_size_tokens="\d+",?', "", metrics("vllm-0.33-dp2"))
+    monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("dp", "sglang", "llama", "vllm", "vllm-slash"))
+    app = open_page(lang)
+    until(app, lambda: text.ALL_ANSWER(lang, all=5) in said(app))
+    assert text.NO_TOTAL_SHARE(lang, label=text.USAGE(lang), names="dp") in said(app)
+    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    assert [line["name"] for line in drawn] == ["dp 0", "dp 1", "sglang", "llama", "vllm", "vllm-slash"]
+    ranks = tables(app)[0]
+    assert [row[1] for row in ranks] == ["75.0%", "50.0%", "–"]
+    assert text.CAPACITY(lang) not in app.table[0].value.columns  # a column of dashes says nothing
+
+
+def test_names_are_no_markup_and_paths_stay_where_they_are(standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KVVIZ_ENGINES", f"<b>x</b>={standin.url}/llama")
+    app = open_page("en")
+    until(app, lambda: figures(app))
+    (drawn,) = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    assert drawn["name"] == "&lt;b&gt;x&lt;/b&gt;"
+    assert "SmolLM2-135M-Instruct-Q4_K_M.gguf" in said(app)
+    assert "/models/" not in said(app)
 
 
 @BOTH
 def test_engines_beside_their_prediction(lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm", "sglang", "llama", "html"))
     app = open_page(lang)
-    until(app, lambda: len(figures(app)) == 2 + 3 * 5)
+    until(app, lambda: len(figures(app)) == 4 + 3 * 5)
     told, shown = said(app), figures(app)
-    assert (text.RUNNING(lang), "55") in shown[:2]
-    assert (text.USAGE(lang), "62.5%") in shown[2:7]
-    assert (text.PREEMPTIONS(lang), "5") in shown[2:7]
-    assert (text.PREEMPTIONS(lang), "–") in shown[12:]  # llama.cpp has none
+    assert (text.RUNNING(lang), "55") in shown[:4]
+    assert (text.USAGE(lang), "62.5%") in shown[4:9]
+    assert (text.PREEMPTIONS(lang), "5") in shown[4:9]
+    assert (text.PREEMPTIONS(lang), "–") in shown[14:]  # llama.cpp has none
     for known in ("vLLM 0.33.0", "Qwen/Qwen3-32B", "SGLang 0.5.23", "llama.cpp b5000-abcdef12"):
         assert known in told
     assert text.PROBLEM(lang, name="html", problem=text.WEB_PAGE(lang)) in told
@@ -132,9 +197,9 @@ def test_a_model_that_is_not_known(lang: Lang, standin: StandIn, monkeypatch: py
     of_the_run = len(app.table)
     app.checkbox("attached_stand_in_0").check().run()
     assert not app.exception
-    assert len(app.table) == of_the_run + 1
-    beside = tables(app)[0]
-    assert [text.FIGURES["blocks"](lang), "27,392"] in [row[:2] for row in beside]
+    compared, alone = tables(app)[: len(app.table) - of_the_run]
+    assert all("–" not in row for row in (*compared, *alone))
+    assert [text.FIGURES["blocks"](lang), "27,392"] in [row[:2] for row in compared]
 
 
 @pytest.mark.parametrize(

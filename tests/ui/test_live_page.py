@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from kvviz.core.units import format_bytes, format_count
-from kvviz.live import ENABLE, Failure, Memory, Progress, bundled, gain, runs
+from kvviz.live import ENABLE, Failure, LiveRequest, Memory, Progress, bundled, gain, runs
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
 from kvviz.ui import live as page
+from kvviz.ui import show
 from tests.live import tiny
 from tests.ui.test_hub_on_page import address
 
@@ -124,7 +126,10 @@ def test_stop_keeps_what_was_measured() -> None:
     (kept,) = app.session_state["live_kept"].values()
     assert kept.ended.stopped == "cancelled"
     assert 0 < len(kept.samples) < 2_000
-    assert text.EQUAL(lang, steps=format_count(len(kept.samples))) in headline(app)
+    steps = format_count(len(kept.samples))
+    assert text.EQUAL_PART(lang, steps=steps, all="2,000") in headline(app)  # not as if it were all
+    assert any(text.ENDED_EARLY["cancelled"](lang, done=steps, all="2,000") in m.value for m in app.markdown)
+    assert text.OF_ASKED(lang, done=steps, all="2,000") in app.table[0].value.to_string()
     assert app.button("live_start")
 
 
@@ -132,15 +137,82 @@ def _recorded(app: AppTest) -> bool:
     return any(bundled().recorded in c.value.replace("\\", "") and "PyTorch" in c.value for c in app.caption)
 
 
+@pytest.mark.parametrize("state", ["waiting", "loading"])
+def test_a_run_that_has_no_figures_yet_shows_none_of_another(state: runs.State) -> None:
+    class Beginning:
+        request = LiveRequest()
+
+        def poll(self) -> Progress:
+            return Progress(state=state, position=1, started=None, samples=(), ended=None, failure=None, memory=None)
+
+        def wants_to_stop(self) -> bool:
+            return False
+
+        def cancel(self) -> None:
+            """Nothing to stop."""
+
+    app = open_page("en")
+    app.session_state["live_run"] = Beginning()
+    app.run()
+    assert not app.exception
+    assert not [m.value for m in app.markdown if m.value.startswith("### ")]
+    assert not app.metric
+    assert text.NO_FIGURES_YET("en") in [c.value for c in app.caption]
+
+
+@BOTH
+def test_the_hint_names_the_run_that_is_missing(lang: Lang) -> None:
+    app = open_page(lang)
+    with_cache, without = bundled(), bundled(cache="none")
+    others = replace(with_cache, started=replace(with_cache.started, batch=4))
+    for runs_kept, hint in (
+        ({1: with_cache}, text.FOR_A_PAIR),
+        ({1: without}, text.FOR_THE_OTHER),
+        ({1: others, 2: without}, text.FOR_THE_OTHER),
+        ({1: with_cache, 2: without}, None),
+    ):
+        app.session_state["live_kept"] = runs_kept
+        app.run()
+        told = {c.value for c in app.caption} & {text.FOR_A_PAIR(lang), text.FOR_THE_OTHER(lang)}
+        assert told == ({hint(lang)} if hint else set())
+
+
+@BOTH
+def test_a_run_that_is_over_and_gave_no_text_says_so(lang: Lang) -> None:
+    app, run = open_page(lang), bundled()
+    silent = replace(run, samples=tuple(replace(s, text="") for s in run.samples))
+    app.session_state["live_kept"] = {1: silent}
+    app.session_state["live_shown"] = 1
+    app.run()
+    shown = [m.value for m in app.markdown]
+    assert text.NO_TEXT(lang) in shown
+    assert text.SAYS_NOTHING(lang) not in shown
+
+
+@BOTH
+def test_start_waits_for_settings_that_can_be_used(lang: Lang) -> None:
+    app = open_page(lang)
+    assert not app.button("live_start").disabled
+    for typed, told in (("many", "many"), ("", said.EMPTY(lang, field="x", low="1", high="2,047").partition("x")[2])):
+        app.text_input("live_new_tokens").set_value(typed).run()
+        assert app.button("live_start").disabled
+        assert told.strip(" :") in app.error[0].value.replace("\\", "")
+    app.text_input("live_new_tokens").set_value("5").run()
+    app.text_input("live_prompt_tokens").set_value("").run()  # as it is
+    assert not app.button("live_start").disabled
+    assert not app.error
+
+
 @BOTH
 def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
-    app = started(open_page(lang), tokens="many")
+    app = open_page(lang)
+    app.text_input("live_new_tokens").set_value("many").run()
     (error,) = app.error
     assert error.value.startswith(text.LABELS["new_tokens"](lang))
     assert "many" in error.value
     assert app.text_input("live_new_tokens").value == "many"
     assert "live_run" not in app.session_state
-    started(app, tokens="2048")
+    app.text_input("live_new_tokens").set_value("2048").run()
     assert "2,047" in app.error[0].value
 
 
@@ -233,7 +305,8 @@ def test_what_a_failed_run_gave_is_shown_with_where_the_memory_was() -> None:
         memory=None,
     )
     app.run()
-    assert text.EQUAL("en", steps="7") in headline(app)
+    assert text.EQUAL_PART("en", steps="7", all="300") in headline(app)
+    assert any(text.ENDED_EARLY["failed"]("en", done="7", all="300") in m.value for m in app.markdown)
     assert any(text.FAILED("en") in c.value for c in app.caption)
     assert text.MEMORY("en") in " ".join(m.value for m in app.markdown)
 
@@ -241,6 +314,18 @@ def test_what_a_failed_run_gave_is_shown_with_where_the_memory_was() -> None:
 def test_a_failure_is_told_and_the_next_run_can_start() -> None:
     lang: Lang = "ja"
     app = open_page(lang)
+    other = Failure(code="no-cuda", en="No CUDA.", ja="CUDA がありません。")
+    app.session_state["live_failed"] = Progress(
+        state="failed",
+        position=0,
+        started=None,
+        samples=(),
+        ended=None,
+        failure=other,
+        memory=Memory(free_bytes=3 << 30),
+    )
+    app.run()
+    assert text.FREED(lang, free="3 GiB") not in [c.value for c in app.caption]  # memory was not what was wrong
     failure = Failure(code="out-of-memory", en="Out of memory.", ja="メモリ不足です。")
     app.session_state["live_failed"] = Progress(
         state="failed",
@@ -272,14 +357,29 @@ def test_switched_off_by_the_operator(lang: Lang, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("KVVIZ_LIVE", "off")
     app = open_page(lang)
     assert said.SWITCHED_OFF(lang) in [i.value.replace("\\", "") for i in app.info]
+    assert first_shown(app) == "info"
     assert ENABLE not in [c.value for c in app.code]
     assert not [b for b in app.button if b.key == "live_start"]
 
 
-def test_a_setting_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KVVIZ_LIVE_MAX_TOKENS", "lots")
-    app = open_page("en")
-    assert "KVVIZ_LIVE_MAX_TOKENS" in "".join(i.value for i in app.info).replace("\\", "")
+@pytest.mark.parametrize(("name", "given"), [("KVVIZ_LIVE_MAX_TOKENS", "lots"), ("KVVIZ_LIVE", "of")])
+def test_a_setting_that_cannot_be_read_is_told_first_and_logged_once(
+    name: str, given: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    show._logged.cache_clear()
+    monkeypatch.setenv(name, given)
+    with caplog.at_level("WARNING", logger="kvviz"):
+        app = open_page("en")
+        app.run()
+    assert f"{name}: {given} is " in app.error[0].value.replace("\\", "")
+    assert first_shown(app) == "error"
+    assert len([r for r in caplog.records if name in r.getMessage()]) == 1
+
+
+def first_shown(app: AppTest) -> str:
+    """The kind of what stands first on the page, of the recording's headline and messages."""
+    kinds = (e.type for e in app.main if e.type in ("error", "info") or str(getattr(e, "value", "")).startswith("### "))
+    return next(kinds)
 
 
 def test_only_the_operators_models_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
