@@ -140,7 +140,7 @@ RESERVED_NOT_NEEDED_AMD = Text(
     "この負荷に必要なのは、プール {pool} のうち {need} です。",
 )
 PER_GPU = Text(
-    "The figures of an engine's log are per GPU, and are never added up over the {gpus}: the poorest GPU decides for "
+    "The figures of an engine's log are per GPU, and are never added up over the {gpus}: the tightest GPU decides for "
     "all of them.",
     "エンジンのログの値は GPU あたりです。{gpus} 基分を合計せず、最も余裕のない GPU で全体が決まります。",
 )

@@ -140,7 +140,7 @@ TOKENS = Text(
     en="KV tokens of one sequence, instead of --input and --output",
     ja="1 系列の KV トークン数（--input と --output の代わり）",
 )
-ONE_OF = Text(en="{help}: {choices}", ja="{help}: {choices}")
+ONE_OF = Text(en="{help}: {choices}", ja="{help}：{choices}")
 DEFAULT = Text(en="{help} (default: {value})", ja="{help}（既定値：{value}）")
 
 BOTH_LENGTHS = Text(

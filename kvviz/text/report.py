@@ -44,13 +44,13 @@ WITHOUT_IT = Text(
 GROWS_WITH = Text(
     "It grows with the tokens of a request and with the requests at once: here {token} a token, {request} a request "
     "of {tokens} tokens.",
-    "リクエストのトークン数と同時リクエスト数に比例して増えます。"
+    "リクエストのトークン数と同時リクエスト数が増えるほど大きくなります。"
     "ここでは 1 トークンあたり {token}、{tokens} トークンの 1 リクエストで {request} です。",
 )
 GROWS_UP_TO = Text(
     "It grows with the tokens of a request, where layers have no limit, and with the requests at once: here {request} "
     "a request of {tokens} tokens.",
-    "上限のないレイヤーではトークン数とともに、また同時リクエスト数に比例して増えます。"
+    "上限のないレイヤーではトークン数とともに、また同時リクエスト数とともに増えます。"
     "ここでは {tokens} トークンの 1 リクエストで {request} です。",
 )
 EXCEEDS = Text(

@@ -57,7 +57,7 @@ NO_METRICS = Text(
     "メトリクスがありません。vLLM は既定で公開しますが、SGLang には --enable-metrics、"
     "llama-server には --metrics が必要です。",
 )
-PROBLEM = Text("{name} {problem}", "{name}: {problem}")
+PROBLEM = Text("{name} {problem}", "{name}：{problem}")
 LAST_GOOD = Text("Below is the last sample, {age} old.", "以下は最後に取得したサンプル（{age}前）です。")
 FIRST = Text("Asking …", "問い合わせ中…")
 

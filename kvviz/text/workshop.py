@@ -21,7 +21,7 @@ PREVIOUS = Text("Back", "前へ")
 NEXT = Text("Next", "次へ")
 YOUR_GUESS = Text("Your guess", "予想")
 GUESS_IN = Text("Your guess in {unit}", "予想（{unit}）")
-ONE_OF_SEVERAL = Text("Question {number}: {question}", "問 {number}: {question}")
+ONE_OF_SEVERAL = Text("Question {number}: {question}", "問 {number}：{question}")
 REVEAL = Text("Show the answer", "答えを見る")
 HIDE = Text("Hide the answer", "答えを隠す")
 GUESS_FIRST = Text(
@@ -129,14 +129,14 @@ DO: Final[Mapping[str, Text]] = {
         " request takes {bytes}. What if each had a KV head of its own (MHA), or all shared one (MQA)?",
         "モデルは {mha} 個のクエリヘッドで文章を見ます。{group} 個ずつが KV ヘッドを 1 個共有し、"
         "KV ヘッドは {made} 個です（GQA）。今は 1 件 {bytes} です。"
-        "1 個ずつ専用（MHA）や、全員で 1 個（MQA）ならどうでしょうか。",
+        "クエリヘッドごとに 1 個（MHA）や、全クエリヘッドで 1 個（MQA）ならどうでしょうか。",
     ),
     "blocks": Text(
         "Take {pool} squares; one square is one token. Draw the requests in two ways. **Contiguous**: {longest} squares"
         " in a row for each; who finds no room waits. **Paged**: as many blocks of {block} squares as the input needs.",
         "マス {pool} 個を使います。1 マスが 1 トークンです。リクエストを 2 通りに書き込みます。"
-        "**連続領域**: 1 件に、続いた {longest} マスを取ります。入らなければ待ちます。"
-        "**ページ方式**: {block} マスのブロックを、入力に必要な数だけ取ります。",
+        "**連続領域**：1 件に、続いた {longest} マスを取ります。入らなければ待ちます。"
+        "**ページ方式**：{block} マスのブロックを、入力に必要な数だけ取ります。",
     ),
     "prefix": Text(
         "Three people ask a shop's assistant. Their prompts begin with the same instructions, so the notes are shared:"
@@ -159,7 +159,7 @@ DO: Final[Mapping[str, Text]] = {
     ),
     "quiz": Text(
         "Thumbs up or thumbs down, all at once. Then open the proofs.",
-        "全員同時に、親指を上か下に向けます。それから証拠を開きます。",
+        "全員同時に、親指を上か下に向けます。それから根拠を開きます。",
     ),
 }
 
@@ -203,7 +203,7 @@ SO: Final[Mapping[str, Text]] = {
         "その代わり、ブロックが足りなくなると 1 件がブロックを手放してやり直します（ここでは {times} 回）。",
     ),
     "prefix": Text(
-        "A note depends on all that stands before it. One other token at the head, and everything after it is new. So:"
+        "A note depends on all that stands before it. One different token at the head, and everything after it is new. So:"
         " what never changes goes first, what changes goes last.",
         "メモの内容は、その前にある全部で決まります。先頭が 1 トークン違えば、後ろはすべて別のメモです。"
         "変わらないものを先に、変わるものを後に置きます。",
@@ -216,7 +216,7 @@ SO: Final[Mapping[str, Text]] = {
     "fix": Text(
         "{decoy}: the decoy. Not one byte of cache less, only {saved} more room for it: {decoy_fit} of {requests},"
         " close but not enough.",
-        "{decoy}は、おとりです。キャッシュは 1 バイトも減りません。場所が {saved} 空くだけで、"
+        "{decoy}は、ひっかけです。キャッシュは 1 バイトも減りません。場所が {saved} 空くだけで、"
         "{requests} 件中 {decoy_fit} 件までです。惜しいですが、足りません。",
     ),
     "quiz": Text(
@@ -294,7 +294,7 @@ SAY: Final[Mapping[str, Text]] = {
         "重みとキャッシュの設定は別です。キャッシュを半分にすると、長い文章で品質が落ちることがあります。必ず試します。",
     ),
     "quiz": Text(
-        "Whoever is unsure opens the proof and compares two numbers.", "迷ったら証拠を開き、2 つの数を見比べます。"
+        "Whoever is unsure opens the proof and compares two numbers.", "迷ったら根拠を開き、2 つの数を見比べます。"
     ),
 }
 
@@ -312,8 +312,8 @@ SHOW: Final[Mapping[str, Text]] = {
         "「サイジング」の「この数値の理由」タブ。同じ値が、項目名とともに並びます。",
     ),
     "heads": Text(
-        "On Shared heads, the way from one KV head each to one for all.",
-        "「ヘッド共有」で、1 人に KV ヘッド 1 個から、全員で 1 個まで。",
+        "On Shared heads, the way from a KV head for each query head (MHA) to one for all (MQA).",
+        "「ヘッド共有」で、クエリヘッド 1 個に KV ヘッド 1 個（MHA）から、全クエリヘッドで 1 個（MQA）まで。",
     ),
     "blocks": Text(
         "The race from step 0. Then step 2, where a request loses its blocks.",
@@ -328,7 +328,7 @@ SHOW: Final[Mapping[str, Text]] = {
         "このマシンに PyTorch があれば、その場の実行。点が線の上に並びます。なければ記録。",
     ),
     "fix": Text("The links of three people, opened one after the other.", "3 人が送ったリンクを、順に開きます。"),
-    "quiz": Text("The proof of what most people got wrong.", "いちばん間違いの多かった問いの証拠。"),
+    "quiz": Text("The proof of what most people got wrong.", "いちばん間違いの多かった問いの根拠。"),
 }
 
 # --- questions and working -------------------------------------------------------------------------------------------
@@ -541,7 +541,7 @@ KEEPS_WHY = Text(
     "{last} tokens are found with the date last, {first} with the date first.",
     "ヒットは、日付が末尾なら {last} トークン、先頭なら {first} トークンです。",
 )
-PROOF = Text("Proof", "証拠")
+PROOF = Text("Proof", "根拠")
 
 # --- sheets ----------------------------------------------------------------------------------------------------------
 
@@ -556,7 +556,7 @@ SHEET_LEGEND = Text(
     "Grey: holds a token of that request. White with a number: set aside. Empty: free.",
     "灰色：そのリクエストのトークンが入ったマス。番号だけのマス：取ってあるだけ。空白：空き。",
 )
-SHEET_GRID = Text("{title}: {requests}", "{title}: {requests}")
+SHEET_GRID = Text("{title}: {requests}", "{title}：{requests}")
 SHEET_REQUEST = Text("request {request} has {count}", "リクエスト {request} が {count}")
 SHEET_EMPTY = Text("{count} empty squares", "空白の {count} マス")
 SHEET_MADE_BY = Text(
