@@ -155,8 +155,8 @@ UNIFIED_HELP = Text(
 AUTO = Text("auto", "auto")
 RESET = Text("Reset these", "既定に戻す")
 CHANGE = Text(
-    "Change: {model} · {gpus} × {gpu} · {tokens} tokens · {sequences} at once · KV {dtype}",
-    "変更：{model} · {gpus} × {gpu} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
+    "Change: {model} · {gpus} · {tokens} {tokens:token|tokens} · {sequences} at once · KV {dtype}",
+    "変更：{model} · {gpus} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
 )
 NOT_BUNDLED = Text(
     "“{model}” is not bundled. Closest: {near}.",
@@ -171,8 +171,8 @@ NO_SUCH_LANGUAGE = Text(
     "lang: 使える言語は en と ja です（入力値：「{shown}」）。{used} を使います。",
 )
 STANDS_IN = Text(
-    "Shown instead of the model asked for: {model}.",
-    "指定されたモデルの代わりに、{model} について表示しています。",
+    "{model} is shown, not {asked}. {why}",
+    "{asked} ではなく {model} について表示しています。{why}",
 )
 TRY_AGAIN = Text("Try again", "もう一度試す")
 STILL_NOT = Text("Asked again: still no answer.", "もう一度試しましたが、まだ取得できません。")
