@@ -269,14 +269,14 @@ FACTS: dict[str, tuple[Look, ...]] = {
         learn(("after the system prompt it does not", "less than a block saves nothing"), "1 ブロックに満たない"),
         on(
             "prefixes",
-            "None of the 130 prompt tokens is found",
-            "180 トークン中、ヒットなし",
+            "None of the 153 prompt tokens is found",
+            "153 トークン中、ヒットなし",
             prefix_try="date-first",
         ),
         on(
             "prefixes",
-            "48 of 130 prompt tokens are found",
-            "180 トークン中 64 トークンがヒット",
+            "64 of 153 prompt tokens are found",
+            "153 トークン中 64 トークンがヒット",
             prefix_try="date-last",
         ),
     ),

@@ -30,11 +30,11 @@ NO_PAGED = Text(
 # Settings
 NOT_A_NUMBER = Text(
     "{field}: {given} is not a number; give a whole number from {low} to {high}.",
-    "{field}：{given} は数値ではありません。{low}～{high} の整数を指定してください。",
+    "{field}: {given} は数値ではありません。{low}～{high} の整数を指定してください。",
 )
 OUT_OF_BOUNDS = Text(
     "{field}: {given} is out of bounds; give a whole number from {low} to {high}.",
-    "{field}：{given} は範囲外です。{low}～{high} の整数を指定してください。",
+    "{field}: {given} は範囲外です。{low}～{high} の整数を指定してください。",
 )
 TOO_MANY_TOKENS = Text(
     "{tokens} tokens in all are more than the {limit} that a run may have here: shorten the prompt or the answer.",
@@ -46,7 +46,7 @@ PROMPT_TOO_LONG = Text(
 )
 NO_SUCH_CHOICE = Text(
     "{field}: there is no {given}; use one of {choices}.",
-    "{field}：{given} はありません。{choices} から選んでください。",
+    "{field}: {given} はありません。{choices} から選んでください。",
 )
 NOT_ALLOWED = Text(
     "{model} is not among the models that may be run here: {choices}.",
@@ -54,7 +54,7 @@ NOT_ALLOWED = Text(
 )
 NOT_FALSE_OR_TRUE = Text(
     "{field}: {given} is neither on nor off; use on or off.",
-    "{field}：{given} は on でも off でもありません。on か off を指定してください。",
+    "{field}: {given} は on でも off でもありません。on か off を指定してください。",
 )
 
 # Models

@@ -4,7 +4,7 @@ from kvviz.text.base import Text
 
 NOT_OF_THIS_ENGINE = Text(
     "{field}: {engine} has no such setting; leave it as it is by default.",
-    "{field}：{engine} にこの設定はありません。既定値のままにしてください。",
+    "{field}: {engine} にこの設定はありません。既定値のままにしてください。",
 )
 NOT_APART = Text(
     "This engine has no term of its own for it: it lies outside the fraction.",

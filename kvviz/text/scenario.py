@@ -4,11 +4,11 @@ from kvviz.text.base import Text
 
 WHOLE = Text(
     en="{field}: give a whole number from {low} to {high}, not “{shown}”.",
-    ja="{field}：{low}～{high} の整数を指定してください（入力値：「{shown}」）。",
+    ja="{field}: {low}～{high} の整数を指定してください（入力値：「{shown}」）。",
 )
 NUMBER = Text(
     en="{field}: give a number from {low} to {high}, not “{shown}”.",
-    ja="{field}：{low}～{high} の数値を指定してください（入力値：「{shown}」）。",
+    ja="{field}: {low}～{high} の数値を指定してください（入力値：「{shown}」）。",
 )
 TOKENS = Text(
     en="“{shown}” is not a number of tokens. Write it as 131072, 131,072 or 128k (k = 1,024).",
@@ -16,7 +16,7 @@ TOKENS = Text(
 )
 CHOICE = Text(
     en="{field}: choose one of {choices}, not “{shown}”.",
-    ja="{field}：{choices} のいずれかを選んでください（入力値：「{shown}」）。",
+    ja="{field}: {choices} のいずれかを選んでください（入力値：「{shown}」）。",
 )
 MODEL = Text(
     en="model: give a Hub id such as Qwen/Qwen3-8B, or a name of up to {limit} letters, digits, spaces and"
@@ -30,7 +30,7 @@ GPU = Text(
 )
 REVISION = Text(
     en="revision: give a revision of up to {limit} letters, digits and . _ : / + -, not “{shown}”.",
-    ja="revision：{limit} 文字以内のリビジョン（英数字と . _ : / + -）を指定してください（入力値：「{shown}」）。",
+    ja="revision: {limit} 文字以内のリビジョン（英数字と . _ : / + -）を指定してください（入力値：「{shown}」）。",
 )
 CONFIG = Text(
     en="config: this is not a config as a kvviz link carries it (at most {limit} characters of base64url).",
@@ -42,7 +42,7 @@ NO_TOKENS = Text(
 )
 TOO_MANY_TOKENS = Text(
     en="{field}: input (with its passages) and output are {tokens} tokens together; at most {high} can be asked for.",
-    ja="{field}：入力（検索文書を含む）と出力の合計が {tokens} トークンです。{high} 以下にしてください。",
+    ja="{field}: 入力（検索文書を含む）と出力の合計が {tokens} トークンです。{high} 以下にしてください。",
 )
 BELOW_TOKENS = Text(
     en="max_model_len: {shown} is shorter than the longest request of {tokens} tokens; the engine would refuse it.",
@@ -64,7 +64,7 @@ TYPICAL_BELOW_SHARED = Text(
 )
 SPLIT = Text(
     en="{field}: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
-    ja="{field}：{gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} のいずれかを選んでください。",
+    ja="{field}: {gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} のいずれかを選んでください。",
 )
 UNKNOWN_FIELD = Text(
     en="“{shown}”: kvviz has no setting of this name; it was left out.",
@@ -76,7 +76,7 @@ NOT_A_SCENARIO = Text(
 )
 REPEATED = Text(
     en="{field}: given more than once; the last value counts, “{shown}”.",
-    ja="{field}：複数回指定されています。最後の値「{shown}」を使います。",
+    ja="{field}: 複数回指定されています。最後の値「{shown}」を使います。",
 )
 NEWER = Text(
     en="v: this link was made by another version of kvviz (“{shown}”, this one writes {version}); it is read as far as"

@@ -61,8 +61,8 @@ NO_SUCH_STEP = Text(
     "リンクのステップ {shown} はありません（1～{steps}）。ステップ 1 を表示します。",
 )
 SCORE = Text(
-    "You have seen {seen} of {all} answers; {right} of your guesses were right or close.",
-    "{all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
+    "On this visit you have seen {seen} of {all} answers; {right} of your guesses were right or close.",
+    "今回の訪問では {all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
 )
 
 TRUE = Text("true", "正しい")
@@ -203,8 +203,8 @@ SO: Final[Mapping[str, Text]] = {
         "その代わり、ブロックが足りなくなると 1 件がブロックを手放してやり直します（ここでは {times} 回）。",
     ),
     "prefix": Text(
-        "A note depends on all that stands before it. One different token at the head, and everything after it is new. So:"
-        " what never changes goes first, what changes goes last.",
+        "A note depends on all that stands before it. One different token at the head, and everything after it is new."
+        " So: what never changes goes first, what changes goes last.",
         "メモの内容は、その前にある全部で決まります。先頭が 1 トークン違えば、後ろはすべて別のメモです。"
         "変わらないものを先に、変わるものを後に置きます。",
     ),
@@ -428,6 +428,12 @@ PAGED_WORKING = Text(
     "Paged: {formula} blocks; there are {pool} ÷ {block} = {blocks}",
     "ページ方式：{formula} ブロック（全部で {pool} ÷ {block} = {blocks}）",
 )
+WASTED_WORKING = Text(
+    "Contiguous, set aside and never written: {formula}. An answer's last token is not written: no token after it looks"
+    " back.",
+    "連続領域で、取ったのに書き込まないマス：{formula}。"
+    "答えの最後のトークンは、後に続くトークンがないので書き込みません。",
+)
 SERVED_WORKING = Text(
     "Played by the app: paged is done in step {step}, contiguous in step {other}",
     "アプリで再生：ページ方式はステップ {step}、連続領域はステップ {other} で完了",
@@ -451,6 +457,12 @@ RESIDUAL_ONE = Text("up to 1%", "1% まで")
 RESIDUAL_TEN = Text("up to 10%", "10% まで")
 RESIDUAL_MORE = Text("more", "それ以上")
 RESIDUAL = Text("{choice}, in all {steps} steps", "{choice}（{steps} ステップすべて）")
+TOKENS_KEPT = Text(
+    "Tokens in the cache: {prompt} of the prompt + {new} written − 1 = {tokens}. The last one is not kept: no token"
+    " after it looks back.",
+    "キャッシュのトークン：プロンプトの {prompt} + 書いた {new} − 1 = {tokens}。"
+    "最後の 1 個は、後に続くトークンがないので残しません。",
+)
 MEASURED = Text("Measured: {bytes} B", "実測：{bytes} B")
 LIVE_LINK = Text("Measured live: the recorded run", "実測：記録した実行")
 
@@ -546,6 +558,7 @@ PROOF = Text("Proof", "根拠")
 # --- sheets ----------------------------------------------------------------------------------------------------------
 
 SHEET_TITLE = Text("KV cache in {minutes} minutes: {sheet}", "{minutes} 分で分かる KV キャッシュ：{sheet}")
+SHEET_LABEL = Text("{name}:", "{name}：")
 SHEET_NAME = Text("Name", "名前")
 SHEET_DATE = Text("Date", "日付")
 SHEET_GUESS = Text("Guess", "予想")
