@@ -61,7 +61,7 @@ def adds_up(formula: str) -> bool:
     """Whether the terms come to the result, to the digits in which both are printed; False where nothing is to add."""
     formula = re.sub(r"^.*?[:：] ?(?=[(\d])", "", formula)
     left, equals, right = formula.rpartition(" = ")
-    if not equals or re.search("[→⌊⌈^a-z]| n", re.sub("[KMGT]i?B", "", left)) or " = " in left and ";" not in left:
+    if not equals or re.search("[→⌊⌈^a-z]| n", re.sub("[KMGT]i?B", "", left)) or (" = " in left and ";" not in left):
         return False
     if ";" in left:  # of one token, and how many there are
         each, _, count = left.rpartition("; × ")
