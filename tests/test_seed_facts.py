@@ -85,13 +85,13 @@ FACTS: dict[str, tuple[Look, ...]] = {
     "S3": (
         learn(
             ("5,120 ÷ 64 = 80", "its head_dim is 128", "1.6× too small", "in 49 of the 167 bundled configs"),
-            ("5,120 ÷ 64 = 80", "head_dim は 128", "正しい値の 1/1.6", "同梱の 167 個の config のうち 49 個"),
+            ("5,120 ÷ 64 = 80", "head_dim は 128", "正しい値の 1/1.6", "同梱の config 167 件のうち 49 件"),
         ),
         learn(
             ("num_hidden_layers", "num_key_value_heads", "the engine's KV cache type setting", "not from the type of"),
             ("num_hidden_layers", "num_key_value_heads", "重みの型ではなく、エンジンの KV キャッシュの型の設定"),
         ),
-        sizing("Head dimension | 128 | $.head_dim", "ヘッドの次元 | 128 | $.head_dim", tab=tabs.WHY),
+        sizing("Head size | 128 | $.head_dim", "ヘッドの次元 | 128 | $.head_dim", tab=tabs.WHY),
         sizing(
             ("5,120 ÷ 64 = 80", "1.6 times too small"),
             ("5,120 ÷ 64 = 80", "正しい値の 1/1.6"),
@@ -462,7 +462,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         ),
         learn(
             ("grows with layers, KV heads, head size, bytes per value, context length and requests in flight",),
-            ("レイヤー数、KV ヘッド数、ヘッドの次元、値のバイト数、コンテキスト長、同時リクエスト数",),
+            ("レイヤー数、KV ヘッド数、ヘッドの次元、値 1 個のバイト数、コンテキスト長、同時リクエスト数",),
         ),
         learn(
             "It can exceed the weights: here from 32 such requests on",

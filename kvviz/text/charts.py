@@ -43,7 +43,7 @@ ENGINE = Text(en="Engine", ja="エンジン")
 GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
 NON_TORCH = Text(en="Outside PyTorch", ja="PyTorch 以外")
 RUN_TIME_SHORT = Text(en="Run time short", ja="実行時メモリの不足")
-OUTSIDE = Text(en="Outside the fraction", ja="エンジンが使わない領域")
+OUTSIDE = Text(en="Outside the memory fraction", ja="エンジンが使わない領域")
 OUT_OF_REACH = Text(en="Out of reach", ja="使えない領域")
 HIDDEN = Text(en="Not seen by programs", ja="プログラムから見えない領域")
 CACHE_NEEDED = Text(en="Cache needed", ja="必要なキャッシュ")
@@ -105,8 +105,8 @@ REMAINDER_SOURCE = Text(
     ja="余り：プールは {block} のブロック単位",
 )
 OUTSIDE_SOURCE = Text(
-    en="{total} that programs see − the engine's share of {fraction}",
-    ja="プログラムから見える {total} − エンジンの枠（割合 {fraction}）",
+    en="{total} that programs see − the engine's memory fraction of {fraction}",
+    ja="プログラムから見える {total} − エンジンの枠（メモリ使用率 {fraction}）",
 )
 
 LEDGER_ALT = Text(

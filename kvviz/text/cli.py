@@ -77,8 +77,8 @@ FLAGS = {
     "engine": Text(en="engine", ja="エンジン"),
     "engine_version": Text(en="an older version of the engine", ja="エンジンの旧バージョン"),
     "memory_fraction": Text(
-        en="share of GPU memory the engine may use, of what its own setting is a share of",
-        ja="エンジンが使う GPU メモリの割合（何に対する割合かはエンジンの設定による）",
+        en="memory fraction the engine may use, of what its own setting is a fraction of",
+        ja="エンジンのメモリ使用率（何に対する割合かはエンジンの設定による）",
     ),
     "block_tokens": Text(en="tokens per block", ja="ブロックあたりのトークン数"),
     "batched_tokens": Text(en="vLLM --max-num-batched-tokens", ja="vLLM の --max-num-batched-tokens"),
@@ -265,8 +265,8 @@ LOG_LINE = Text(
 LEDGER = Text(en="One GPU", ja="GPU 1 基")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
 HIDDEN = Text(en="not seen by programs", ja="見えない領域")
-OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")
-OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（割合 {fraction}）")
+OUTSIDE = Text(en="outside the memory fraction", ja="エンジンが使わない領域")
+OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（メモリ使用率 {fraction}）")
 WEIGHTS = Text(en="weights", ja="重み")
 ACTIVATIONS = Text(en="activations", ja="アクティベーション")
 GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")

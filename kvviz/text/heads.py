@@ -6,7 +6,7 @@ from typing import Final
 from kvviz.text.base import Text
 
 PAGE = Text("Shared heads (GQA)", "ヘッド共有（GQA）")
-TAB_HEADS = Text("Shared heads", "ヘッドの共有")
+TAB_HEADS = Text("Shared heads", "ヘッド共有")
 TAB_LAYERS = Text("Other kinds of layer", "他の種類のレイヤー")
 
 # --- presets ---------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ WHAT_IF_NOTE = Text(
     "The same model with other KV heads in every layer that has any, weights taken to be as large. It would have to be"
     " trained so: the number is no setting.",
     "ヘッドを持つすべてのレイヤーの KV ヘッド数だけを変えたもので、重みの大きさは同じとみなしています。"
-    "設定で変えられる値ではなく、実際にはその数で訓練し直す必要があります。",
+    "設定で変えられる値ではなく、実際にはその数で学習し直す必要があります。",
 )
 BACK = Text("Back to the real model ({heads})", "実際のモデル（{heads}）に戻す")
 
@@ -209,7 +209,7 @@ QUALITY_ROWS: Final[tuple[tuple[str, Text, tuple[tuple[str, str], ...]], ...]] =
         "GQA",
         Text(
             "Reported: MHA models, trained a little further as GQA, come close to MHA in quality and to MQA in speed.",
-            "報告：MHA のモデルを GQA にして少し追加訓練すると、MHA に近い品質と MQA に近い速度になります。",
+            "報告：MHA のモデルを GQA にして少し追加学習すると、MHA に近い品質と MQA に近い速度になります。",
         ),
         (("Ainslie et al. 2023", "https://arxiv.org/abs/2305.13245"),),
     ),
@@ -240,7 +240,7 @@ QUALITY_CAVEAT = Text(
 NOT_THE_FLOOR = Text(
     "1/{common} is not the floor: {count} of the {all} bundled configs with KV heads share more, {models} different "
     "models. {examples}.",
-    "1/{common} は下限ではありません。KV ヘッドを持つ収録 config {all} 件のうち {count} 件（{models} モデル）は、"
+    "1/{common} は下限ではありません。KV ヘッドを持つ同梱の config {all} 件のうち {count} 件（{models} モデル）は、"
     "さらに多く共有しています。{examples}。",
 )
 FLOOR_EXAMPLE = Text("1/{each}: {models}", "1/{each}：{models}")

@@ -12,7 +12,7 @@ CONTENTS = Text("On this page: {links}", "目次：{links}")
 PAGES: Final[Mapping[str, Text]] = {
     "": Text("Sizing", "サイジング"),
     "review": Text("Where the number comes from", "その数値の出どころ"),
-    "blocks": Text("Blocks", "ブロック"),
+    "blocks": Text("Blocks", "ブロック割り当て"),
     "prefixes": Text("Shared prefixes", "プレフィックス共有"),
     "live": Text("Measured live", "実測"),
     "heads": Text("Shared heads", "ヘッド共有"),
@@ -68,7 +68,7 @@ WITHOUT_IT = Text(
 GROWS_WITH = Text(
     "**It takes memory**, and grows with layers, KV heads, head size, bytes per value, context length and requests in "
     "flight. In {model}: {per_token} a token, {one_gib} for {tokens} tokens, {all_gib} for {requests} such requests.",
-    "**メモリを使います。** レイヤー数、KV ヘッド数、ヘッドの次元、値のバイト数、コンテキスト長、"
+    "**メモリを使います。** レイヤー数、KV ヘッド数、ヘッドの次元、値 1 個のバイト数、コンテキスト長、"
     "同時リクエスト数に応じて増えます。{model} では 1 トークン {per_token}、{tokens} トークンで {one_gib}、"
     "それが {requests} 件で {all_gib} です。",
 )
@@ -184,7 +184,7 @@ WHY_ONLY = Text(
 
 FORMULA = Text(
     "bytes per token = 2 (K and V) × layers × KV heads × head size × bytes per value",
-    "1 トークンのバイト数 = 2（K と V）× レイヤー数 × KV ヘッド数 × ヘッドの次元 × 値のバイト数",
+    "1 トークンのバイト数 = 2（K と V）× レイヤー数 × KV ヘッド数 × ヘッドの次元 × 値 1 個のバイト数",
 )
 FORMULA_TOTAL = Text(
     "total = bytes per token × context length (input + output) × requests at the same time",
@@ -220,7 +220,7 @@ FIELDS = Text(
     "**Where to find the numbers.** In the model's config.json: `num_hidden_layers`, `num_key_value_heads`, `head_dim`."
     " The bytes per value come from the engine's KV cache type setting, not from the type of the weights.",
     "**数値の出どころ。** モデルの config.json の `num_hidden_layers`、`num_key_value_heads`、`head_dim` です。"
-    "値のバイト数は重みの型ではなく、エンジンの KV キャッシュの型の設定で決まります。",
+    "値 1 個のバイト数は重みの型ではなく、エンジンの KV キャッシュの型の設定で決まります。",
 )
 TRAP = Text(
     "**The trap: hidden size ÷ heads.** Use it only where there is no `head_dim`. {model} has {hidden} ÷ {query_heads} "
@@ -229,7 +229,7 @@ TRAP = Text(
     "**落とし穴：隠れ層の次元 ÷ ヘッド数。** `head_dim` がない場合にだけ使う式です。"
     "{model} では {hidden} ÷ {query_heads} = {quotient} ですが、`head_dim` は {head_dim} なので、"
     "商を使うとキャッシュは正しい値の 1/{too_small} になります。"
-    "同梱の {models} 個の config のうち {differ} 個で両者が異なります。",
+    "同梱の config {models} 件のうち {differ} 件で両者が異なります。",
 )
 PROPORTIONAL = Text(
     "**Not everything is proportional.** The formula holds for layers of full attention. Windows stop growing, chunks "
@@ -239,7 +239,7 @@ PROPORTIONAL = Text(
     "times the length, {window_times} times the cache.",
     "**すべてが比例するわけではありません。** この式が成り立つのはフルアテンションのレイヤーです。"
     "ウィンドウは途中で増えなくなり、チャンクは区切りごとに始め直し、状態の大きさは一定です。"
-    "収録した config {models} 件のうち {bounded} 件にそうしたレイヤーがあります"
+    "同梱の config {models} 件のうち {bounded} 件にそうしたレイヤーがあります"
     "（ウィンドウまたは状態は {windows_or_states} 件）。"
     "{window_model} は {window_short_tokens} トークンで {window_short}、"
     "{window_long_tokens} トークンで {window_long} です（長さ {window_length_times} 倍、キャッシュ {window_times} 倍）"
@@ -277,10 +277,10 @@ RAG = Text(
 )
 RESERVED = Text(
     "**What nvidia-smi shows is not the need.** Of the {seen} that programs see of an {gpu}, vLLM takes "
-    "{memory_fraction} at start: {engine_share}. What weights and the like leave of that, {pool}, is the pool for "
+    "its memory fraction of {memory_fraction} at start: {engine_share}. What weights and the like leave of that, {pool}, is the pool for "
     "caches, however few requests run (on Sizing, the working of what is short).",
     "**nvidia-smi の表示は必要量ではありません。** {gpu} でプログラムから見える {seen} のうち、"
-    "vLLM は割合 {memory_fraction} の {engine_share} を起動時に確保します。"
+    "vLLM はメモリ使用率 {memory_fraction} の分、{engine_share} を起動時に確保します。"
     "重みなどを引いた {pool} がキャッシュ用のプールで、リクエストが少なくても変わりません"
     "（計算はサイジングの「不足」の下にあります）。",
 )
@@ -316,7 +316,7 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         ),
         Text(
             "Decided when the model is trained. Reported: almost no loss of quality with GQA, a slight one with MQA.",
-            "モデルの訓練時に決まります。GQA の品質低下はほぼなく、MQA はわずかにあると報告されています。",
+            "モデルの学習時に決まります。GQA の品質低下はほぼなく、MQA はわずかにあると報告されています。",
         ),
     ),
     "latent": (
@@ -324,7 +324,7 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         Text("{latent_model}: {latent_bytes} B a token.", "{latent_model} は 1 トークン {latent_bytes} B です。"),
         Text(
             "Decided when the model is trained; on several GPUs a latent is copied, not split.",
-            "モデルの訓練時に決まります。複数の GPU では潜在ベクトルは分割されず、複製されます。",
+            "モデルの学習時に決まります。複数の GPU では潜在ベクトルは分割されず、複製されます。",
         ),
     ),
     "fp8": (
@@ -584,7 +584,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "No: the engine takes its memory fraction at start (here {memory_fraction} of the {seen} that programs "
             "see: {engine_share}) and serves requests from the pool that is left of it. Ask what your load needs, not "
             "what is in use.",
-            "いいえ。エンジンが起動時に自分の枠（ここではプログラムから見える {seen} のうち割合 {memory_fraction} の "
+            "いいえ。エンジンが起動時に自分の枠（ここではプログラムから見える {seen} にメモリ使用率 {memory_fraction} を掛けた "
             "{engine_share}）を確保し、その中のプールでリクエストを処理するためです。"
             "使用量ではなく、負荷に必要な量を見てください。",
         ),
@@ -600,8 +600,8 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "{card_fraction} are {card_share}, and Qwen2.5-7B-Instruct in 4 bits has {card_weights} of weights. Raise "
             "the fraction, batch fewer tokens, or take smaller weights.",
             "プールは、エンジンの枠から重みなどを引いた残りです。"
-            "{card_total} の GPU でプログラムから見えるのは {card_seen}、割合 {card_fraction} の枠は {card_share} で、"
-            "4 ビットの Qwen2.5-7B-Instruct の重みは {card_weights} です。割合を上げる、バッチのトークン数を減らす、"
+            "{card_total} の GPU でプログラムから見えるのは {card_seen}、メモリ使用率 {card_fraction} では {card_share} で、"
+            "4 ビットの Qwen2.5-7B-Instruct の重みは {card_weights} です。使用率を上げる、バッチのトークン数を減らす、"
             "重みを小さくする、のいずれかが必要です。",
         ),
         ("small-card",),
@@ -685,7 +685,7 @@ TIMELINE: Final[tuple[tuple[str, Text, str], ...]] = (
         "2017",
         Text(
             "Transformer: attention with keys, values and queries",
-            "Transformer：キー、バリュー、クエリによるアテンション",
+            "Transformer：K、V、クエリによるアテンション",
         ),
         "transformer",
     ),

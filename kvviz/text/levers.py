@@ -161,7 +161,7 @@ SEQUENCES_COST = Text(
 )
 KV_HEADS_COST = Text(
     "Another model, trained with fewer KV heads: its quality is its own. Its weights are taken to be as large.",
-    "KV ヘッドを減らして訓練した別のモデルで、品質も別物です。重みの大きさは同じとみなしています。",
+    "KV ヘッドを減らして学習した別のモデルで、品質も別物です。重みの大きさは同じとみなしています。",
 )
 
 # Speed

@@ -33,7 +33,7 @@ NEEDS_FLASH_ATTENTION = Text(
 )
 LATENT_NEEDS_ONE_TYPE = Text(
     "llama.cpp takes one type for keys and values of a latent cache: set both to {dtype}.",
-    "潜在ベクトルのキャッシュでは、キーと値に同じ型しか使えません。両方を {dtype} にしてください。",
+    "潜在ベクトルのキャッシュでは、K と V に同じ型しか使えません。両方を {dtype} にしてください。",
 )
 EXPANSION_UNKNOWN = Text(
     "The config does not say how large expanded heads are: choose the version that stores the latent.",

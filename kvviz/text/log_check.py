@@ -106,8 +106,8 @@ CAUSES = {
         ja="全パイプラインステージの必要量を、1 ステージのメモリと比べています。",
     ),
     "budget_only": Text(
-        en="The pool is the engine's share of the GPU less weights, memory outside PyTorch, activations and graphs.",
-        ja="プールは、GPU のうちエンジンに割り当てた分から、重み、PyTorch 以外、アクティベーション、"
+        en="The pool is the engine's memory fraction of the GPU less weights, memory outside PyTorch, activations and graphs.",
+        ja="プールは、GPU のうちエンジンのメモリ使用率の分から、重み、PyTorch 以外、アクティベーション、"
         "グラフを引いた残りです。",
     ),
     "free_memory_difference": Text(
@@ -233,7 +233,7 @@ FIGURES = {
     "slots": Text(en="Slots", ja="スロット"),
     "total_bytes": Text(en="GPU memory", ja="GPU メモリ"),
     "free_bytes": Text(en="Free before the pool", ja="プール確保前の空き"),
-    "utilization": Text(en="GPU memory utilization", ja="GPU メモリの使用割合"),
+    "utilization": Text(en="GPU memory utilization", ja="GPU メモリ使用率"),
     "needed_for_tokens": Text(en="Length that did not fit, tokens", ja="収まらなかった長さ（トークン）"),
     "available_kv_bytes": Text(en="Available for it", ja="それに使える量"),
     "fraction_of_free": Text(en="Share of the free memory", ja="空きメモリに対する割合"),

@@ -114,7 +114,7 @@ FACT_BLOCKS_BESIDE = Text(
 FACT_WORK = Text("Prefill work saved", "節約したプリフィル")
 FACT_WORK_BESIDE = Text(
     en="of the token computations; {pairs} of the attention's query-key pairs",
-    ja="トークン計算の割合。アテンションのクエリとキーの組では {pairs}",
+    ja="トークン計算の割合。アテンションのクエリと K の組では {pairs}",
 )
 
 FIRST_PROMPT = Text(

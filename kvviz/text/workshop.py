@@ -93,11 +93,11 @@ TITLES: Final[Mapping[str, Text]] = {
     "hook": Text("What one page of text takes", "文章 1 ページのメモリ"),
     "why": Text("Why a cache?", "なぜキャッシュを使う？"),
     "speed": Text("{fewer} times, or {times} times?", "{fewer} 倍？ {times} 倍？"),
-    "formula": Text("The formula on paper", "紙の上の公式"),
-    "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッドの共有：{mha}、{made}、{mqa}"),
+    "formula": Text("The formula on paper", "紙の上の計算式"),
+    "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッド共有：{mha}、{made}、{mqa}"),
     "blocks": Text("On squared paper: {requests} requests", "方眼紙に {requests} 件のリクエスト"),
     "prefix": Text("Date first, date last", "日付は先頭か、末尾か"),
-    "live": Text("Does the formula hold?", "公式は本当に合う？"),
+    "live": Text("Does the formula hold?", "計算式は本当に合う？"),
     "fix": Text("Find the cheapest fix", "いちばん安い対策を探す"),
     "quiz": Text("True or false?", "正しい？ 誤り？"),
 }
@@ -119,10 +119,10 @@ DO: Final[Mapping[str, Text]] = {
         "同じように数えると、{tokens} トークンの計算は {without} 回から {with_cache} 回になり、{fewer} 分の 1 です。",
     ),
     "formula": Text(
-        "Paper and pencil. Bytes per token = 2 (K and V) × layers × KV heads × head size × bytes per number."
-        " The table is from the model's config.json. One number takes {value_bytes} bytes ({dtype}).",
+        "Paper and pencil. Bytes per token = 2 (K and V) × layers × KV heads × head size × bytes per value."
+        " The table is from the model's config.json. One value takes {value_bytes} bytes ({dtype}).",
         "紙と鉛筆を使います。1 トークンのバイト数 = 2（K と V）× レイヤー数 × KV ヘッド数 × ヘッドの次元"
-        " × 数 1 個のバイト数。表はモデルの config.json の値です。数 1 個は {value_bytes} バイト（{dtype}）です。",
+        " × 値 1 個のバイト数。表はモデルの config.json の値です。値 1 個は {value_bytes} バイト（{dtype}）です。",
     ),
     "heads": Text(
         "The model looks at the text with {mha} query heads. In groups of {group} they share {made} KV heads (GQA); one"
@@ -222,7 +222,7 @@ SO: Final[Mapping[str, Text]] = {
     "quiz": Text(
         "There are two kinds of levers. Fewer bytes: shared heads, a smaller type, shorter text. Less waste: blocks,"
         " shared beginnings.",
-        "対策は 2 種類です。バイトを減らす（ヘッドの共有、小さな型、短い文章）。無駄を減らす（ブロック、先頭の共有）。",
+        "対策は 2 種類です。バイトを減らす（ヘッド共有、小さな型、短い文章）。無駄を減らす（ブロック、先頭の共有）。",
     ),
 }
 
@@ -231,10 +231,10 @@ WRONG: Final[Mapping[str, Text]] = {
     "why": Text("{tokens} × {tokens} = {square}.", "{tokens} × {tokens} = {square} 回。"),
     "speed": Text("“{fewer} times”, from the count of computations.", "計算の回数から「{fewer} 倍」。"),
     "formula": Text(
-        "Hidden size ÷ heads = {derived} as the head size: {too_small} times too small. Or 1 byte a number, because the"
+        "Hidden size ÷ heads = {derived} as the head size: {too_small} times too small. Or 1 byte a value, because the"
         " weights are FP8.",
         "隠れ層の次元 ÷ ヘッド数 = {derived} をヘッドの次元とし、結果が {too_small} 分の 1 になる。"
-        "重みが FP8 なので数 1 個を 1 バイトとする。",
+        "重みが FP8 なので値 1 個を 1 バイトとする。",
     ),
     "heads": Text("“The number of KV heads is a setting.”", "「KV ヘッド数は設定で変えられる」"),
     "blocks": Text(
@@ -268,7 +268,7 @@ SAY: Final[Mapping[str, Text]] = {
     ),
     "formula": Text(
         "Every factor is a field of config.json. The type of the weights is not among them.",
-        "どの値も config.json の項目です。重みの型は公式に入りません。",
+        "どの値も config.json の項目です。重みの型は計算式に入りません。",
     ),
     "heads": Text(
         "The query heads stay; what they look up is shared. Quality is reported to suffer hardly with GQA, slightly"
@@ -373,7 +373,7 @@ SPEED_LINK = Text("Measured live: seconds with a cache and without", "実測：�
 
 FIELD = Text("Field", "項目")
 VALUE = Text("Value", "値")
-HEAD_ASK = Text("Which head size goes into the formula?", "公式に入れるヘッドの次元は、いくつでしょうか？")
+HEAD_ASK = Text("Which head size goes into the formula?", "計算式に入れるヘッドの次元は、いくつでしょうか？")
 TOKEN_ASK = Text(
     "How many KiB does one token take? (1 KiB = 1,024 bytes)", "1 トークンは何 KiB でしょうか？（1 KiB = 1,024 バイト）"
 )
@@ -390,8 +390,8 @@ ALL_HEADS_TRAP = Text(
     "それはヘッド {heads} 個の場合です。残すのは KV ヘッド {kv_heads} 個の分だけです。",
 )
 HALF_TRAP = Text(
-    "Half is missing: both K and V are kept, at {bytes} bytes a number.",
-    "半分足りません。K と V の両方を、数 1 個 {bytes} バイトで残します。",
+    "Half is missing: both K and V are kept, at {bytes} bytes a value.",
+    "半分足りません。K と V の両方を、値 1 個 {bytes} バイトで残します。",
 )
 WORKED_LINK = Text("Sizing: the worked example", "サイジング：この例題")
 
@@ -450,7 +450,7 @@ DATE_FIRST_LINK = Text("Shared prefixes: date first", "プレフィックス共�
 DATE_LAST_LINK = Text("Shared prefixes: date last", "プレフィックス共有：日付を末尾に")
 
 RESIDUAL_ASK = Text(
-    "At worst, how far was the measured cache from the formula?", "公式と実測の差は、最大でどれくらいだったでしょうか？"
+    "At worst, how far was the measured cache from the formula?", "計算式と実測の差は、最大でどれくらいだったでしょうか？"
 )
 RESIDUAL_ZERO = Text("0 bytes", "0 バイト")
 RESIDUAL_ONE = Text("up to 1%", "1% まで")
