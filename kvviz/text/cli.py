@@ -265,7 +265,7 @@ LOG_LINE = Text(
 LEDGER = Text(en="One GPU", ja="GPU 1 基")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
 HIDDEN = Text(en="not seen by programs", ja="見えない領域")
-OUTSIDE = Text(en="outside the memory fraction", ja="エンジンが使わない領域")
+OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")
 OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（メモリ使用率 {fraction}）")
 WEIGHTS = Text(en="weights", ja="重み")
 ACTIVATIONS = Text(en="activations", ja="アクティベーション")
