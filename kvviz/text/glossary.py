@@ -51,7 +51,10 @@ TERMS: Final[tuple[Term, ...]] = (
     Term(
         name=Text("Keys and values", "K と V"),
         reading="ケーとブイ",
-        meaning=Text("what a token leaves for later ones: keys to be found by, values to be read", "トークンが後のトークンのために残す、照合用のキー（K）と取り込まれるバリュー（V）"),
+        meaning=Text(
+            "what a token leaves for later ones: keys to be found by, values to be read",
+            "トークンが後のトークンのために残す、照合用のキー（K）と取り込まれるバリュー（V）",
+        ),
         said=r"keys? and values?|K and V",
         japanese=("K と V", "K、V", "K や V"),
     ),
@@ -98,7 +101,10 @@ TERMS: Final[tuple[Term, ...]] = (
     Term(
         name=Text("Formula", "計算式"),
         reading="けいさんしき",
-        meaning=Text("the product that a cache takes: layers, KV heads, head size and so on", "レイヤー数、KV ヘッド数、ヘッドの次元などを掛けてキャッシュの量を出す式"),
+        meaning=Text(
+            "the product that a cache takes: layers, KV heads, head size and so on",
+            "レイヤー数、KV ヘッド数、ヘッドの次元などを掛けてキャッシュの量を出す式",
+        ),
         said=r"formulas?",
         japanese=("計算", "式"),
     ),
@@ -240,7 +246,9 @@ TERMS: Final[tuple[Term, ...]] = (
     Term(
         name=Text("Memory fraction", "メモリ使用率"),
         reading="メモリしようりつ",
-        meaning=Text("how much of the GPU memory an engine takes for itself", "エンジンが GPU メモリのうち自分用に確保する割合"),
+        meaning=Text(
+            "how much of the GPU memory an engine takes for itself", "エンジンが GPU メモリのうち自分用に確保する割合"
+        ),
         said=r"memory fractions?",
         japanese=("メモリ使用率",),
     ),
@@ -300,7 +308,10 @@ TERMS: Final[tuple[Term, ...]] = (
     Term(
         name=Text("Training", "学習"),
         reading="がくしゅう",
-        meaning=Text("how a model comes to its weights, its number of KV heads being fixed", "重みを決める工程で、KV ヘッド数はこの前に決まる"),
+        meaning=Text(
+            "how a model comes to its weights, its number of KV heads being fixed",
+            "重みを決める工程で、KV ヘッド数はこの前に決まる",
+        ),
         said=r"train(?:ed|ing|s)?",
         japanese=("学習",),
     ),
