@@ -87,7 +87,8 @@ FRACTION_OF_FREE = Text(
 BEFORE_LOADING = Text("before loading", "読み込み前")
 AFTER_TRIAL = Text("after a trial run", "試行後")
 AVERAGE = Text(
-    "{requests} in flight is an average. With {users} people asking on their own, more than {burst} are in flight "
+    "{requests} in flight is an average. With {users} {users:person|people} asking on their own, more than "
+    "{burst} are in flight "
     "about 2% of the time (mean and two standard deviations), and {fit} fit.",
     "同時 {requests} 件は平均です。{users} 人がそれぞれ質問すると、時間の約 2% は {burst} 件を超えます"
     "（平均 + 標準偏差の 2 倍）。収まるのは {fit} 件です。",
@@ -117,7 +118,8 @@ STATES_FIRST = Text(
     "保持するためです。無効にすると {without} です。",
 )
 STATES_PER_SLOT = Text(
-    "Each slot has a state of {state} from the start, used or not: {slots} slots take {total} on the fullest GPU.",
+    "Each slot has a state of {state} from the start, used or not: {slots} {slots:slot|slots} "
+    "{slots:takes|take} {total} on the fullest GPU.",
     "各スロットは、使うかどうかにかかわらず最初から {state} の状態を持ちます。{slots} スロットで、"
     "最も埋まる GPU では {total} です。",
 )

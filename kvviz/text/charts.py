@@ -3,7 +3,7 @@
 from kvviz.text.base import Text
 
 # Counts.
-REQUESTS = Text(en="{requests} requests", ja="{requests} 件")
+REQUESTS = Text(en="{requests} {requests:request|requests}", ja="{requests} 件")
 REQUEST = Text(en="1 request", ja="1 件")
 TOKENS = Text(en="{tokens} tokens", ja="{tokens} トークン")
 TOKEN = Text(en="1 token", ja="1 トークン")

@@ -189,25 +189,29 @@ FIT_ONE = Text(
     "GPU あたりの余裕は {bytes} です。",
 )
 FIT_YES = Text(
-    en="All {needed} requests fit at once on {gpus}, each at {tokens} tokens ({engine}). {counted} would fit;"
+    en="All {needed} {needed:request|requests} {needed:fits|fit} at once on {gpus}, each at {tokens} tokens "
+    "({engine}). {counted} would fit;"
     " {bytes} per GPU to spare.",
     ja="{gpus} に {needed} 件すべてが同時に収まります（各 {tokens} トークン、{engine}）。最大 {counted} 件、"
     "GPU あたりの余裕は {bytes} です。",
 )
 FIT_HELD = Text(
-    en="All {needed} requests fit on {gpus} at {tokens} tokens each, unless many long prompts arrive together"
+    en="All {needed} {needed:request|requests} {needed:fits|fit} on {gpus} at {tokens} tokens each, unless many "
+    "long prompts arrive together"
     " ({engine}): {counted} are certain, {held} fit while decoding.",
     ja="長いプロンプトが重ならなければ、{gpus} に {needed} 件すべてが収まります（各 {tokens} トークン、{engine}）。"
     "確実なのは {counted} 件、デコード中は {held} 件です。",
 )
 FIT_NO = Text(
-    en="{counted} of {needed} requests fit at once on {gpus}, each at {tokens} tokens ({engine})."
+    en="{counted} of {needed} {needed:request|requests} {needed:fits|fit} at once on {gpus}, each at {tokens} "
+    "tokens ({engine})."
     " {bytes} per GPU short.",
     ja="{gpus} に同時に収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
     "GPU あたり {bytes} 不足しています。",
 )
 FIT_SLOTS = Text(
-    en="{counted} of {needed} requests at once on {gpus}, each at {tokens} tokens ({engine}): there are no more slots."
+    en="{counted} of {needed} {needed:request|requests} at once on {gpus}, each at {tokens} tokens ({engine}): "
+    "there are no more slots."
     " {bytes} per GPU to spare.",
     ja="{gpus} で同時に処理できるのはスロット数の上限により {needed} 件中 {counted} 件です"
     "（各 {tokens} トークン、{engine}）。GPU あたり {bytes} の余裕があります。",

@@ -101,7 +101,7 @@ NOT_DIVISIBLE = Text(
     ja="{value} は {divisor} の倍数でなければなりません",
 )
 OUTSIDE_LAYERS = Text(
-    en="layer {value} does not exist: the model has {layers} layers",
+    en="layer {value} does not exist: the model has {layers} {layers:layer|layers}",
     ja="レイヤー {value} はありません：レイヤーの数は {layers} です",
 )
 
@@ -136,7 +136,8 @@ KEYS_AS_VALUES = Text(
     ja="フルアテンションのレイヤーはK を V としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
 )
 SHARED_LAYERS = Text(
-    en="{count} layers reuse another layer's cache and store nothing. SGLang allocates their buffers all the same.",
+    en="{count} {count:layer|layers} {count:reuses|reuse} another layer's cache and store nothing. SGLang "
+    "allocates their buffers all the same.",
     ja="{count} レイヤーは他のレイヤーのキャッシュを使い、自分では何も保存しません。"
     "SGLang はそのバッファも確保します。",
 )

@@ -103,12 +103,12 @@ STORED = Text("Stored: {heads} of MHA's {queries}", "保存する数：MHA の {
 GROUP = Text("KV head {head}: query heads {first}–{last}", "KV ヘッド {head}：クエリヘッド {first}～{last}")
 GROUP_ONE = Text("KV head {head}: query head {first}", "KV ヘッド {head}：クエリヘッド {first}")
 LAYERS: Final[Mapping[str, Text]] = {
-    "full": Text("{layers} layers of full attention", "フルアテンション {layers} レイヤー"),
-    "window": Text("{layers} layers with a sliding window", "スライディングウィンドウ {layers} レイヤー"),
-    "chunk": Text("{layers} layers with chunks", "チャンクアテンション {layers} レイヤー"),
-    "cross": Text("{layers} layers of cross-attention", "クロスアテンション {layers} レイヤー"),
+    "full": Text("{layers} {layers:layer|layers} of full attention", "フルアテンション {layers} レイヤー"),
+    "window": Text("{layers} {layers:layer|layers} with a sliding window", "スライディングウィンドウ {layers} レイヤー"),
+    "chunk": Text("{layers} {layers:layer|layers} with chunks", "チャンクアテンション {layers} レイヤー"),
+    "cross": Text("{layers} {layers:layer|layers} of cross-attention", "クロスアテンション {layers} レイヤー"),
 }
-OTHER_LAYERS = Text("{layers} layers without KV heads", "KV ヘッドのない {layers} レイヤー")
+OTHER_LAYERS = Text("{layers} {layers:layer|layers} without KV heads", "KV ヘッドのない {layers} レイヤー")
 WHICH_LAYERS = Text("In {layers}.", "対象：{layers}。")
 SEPARATOR = Text(", ", "、")
 ALT = Text(
@@ -285,7 +285,7 @@ ABOUT: Final[Mapping[str, Text]] = {
 }
 LIKE = Text("as in {model}", "例：{model}")
 LIKE_TOKENS = Text("as in {model}, there {limit} tokens", "例：{model}、実際は {limit} トークン")
-IN_LAYERS = Text("{layers} layers", "{layers} レイヤー")
+IN_LAYERS = Text("{layers} {layers:layer|layers}", "{layers} レイヤー")
 EXAMPLE_NOTE = Text(
     "Windows, chunks and the encoder are cut to {limit} tokens so that they fit here. Full, windowed, chunked and"
     " cross-attention have the heads of {full}.",

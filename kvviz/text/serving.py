@@ -190,7 +190,7 @@ DTYPE_UNKNOWN = Text(
     "報告されたキャッシュの型 {dtype} は未対応のため、モデル本来の型としています。",
 )
 SLOTS_UNKNOWN = Text(
-    "{slots} slots of {tokens} tokens each; whether they share one pool is not reported.",
+    "{slots} {slots:slot|slots} of {tokens} tokens each; whether they share one pool is not reported.",
     "{tokens} トークンのスロットが {slots} 個あります。1 つのプールを共有するかどうかは報告されません。",
 )
 LONGER_THAN_ALLOWED = Text(
