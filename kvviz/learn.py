@@ -69,6 +69,7 @@ class Scene:
 SCENES: Final[Mapping[str, Scene]] = MappingProxyType(
     {
         "worked": Scene(scenario=_WORKED),
+        "reserved": Scene(scenario=_WORKED.with_changes(sequences=5)),
         "sixteen": Scene(scenario=_WORKED.with_changes(sequences=16)),
         "long": Scene(scenario=_WORKED.with_changes(input=16_384 - 1_024, gpu="b300")),
         "bf16": Scene(scenario=_BF16),

@@ -332,7 +332,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         on(
             "live",
             "Residual 0 B: measured equals predicted after each of 300 steps",
-            "差 0 B: 300 ステップすべてで実測と予測が一致",
+            "差 0 B：300 ステップすべてで実測と予測が一致",
         ),
     ),
     "S20": (
@@ -495,8 +495,8 @@ FACTS: dict[str, tuple[Look, ...]] = {
     "S30": (
         # 46 with windows or states, and one with chunks
         learn(
-            ("holds for layers of full attention", "Windows stop growing", "states never grow: 47 of the 167"),
-            ("フルアテンションのレイヤー", "途中で増えなくなり、状態の大きさは一定", "167 個の config のうち 47 個"),
+            ("holds for layers of full attention", "Windows stop growing", "chunks begin anew, and states never grow: 47 of the 167", "46 windows or states"),
+            ("フルアテンションのレイヤー", "途中で増えなくなり", "状態の大きさは一定", "config 167 件のうち 47 件", "ウィンドウまたは状態は 46 件"),
         ),
         sizing(
             ("No single rate per token holds for this model", "416 MiB", "80 KiB per token"),
@@ -512,9 +512,9 @@ FACTS: dict[str, tuple[Look, ...]] = {
             (
                 "on 2 × H200 183 → 212 requests of 4,096 tokens (+16%)",
                 "on 1 × H100 5 → 34",
-                "BF16 weights fill the card",
+                "61 GiB of BF16 weights leave 5.66 GiB for the cache, and FP8 weights 34.7 GiB",
             ),
-            ("H200 2 基では 4,096 トークンのリクエストが 183 → 212 件（+16%）", "H100 1 基では", "5 → 34 件"),
+            ("H200 2 基では 4,096 トークンのリクエストが 183 → 212 件（+16%）", "1 × H100 では", "5.66 GiB", "34.7 GiB", "5 → 34 件"),
         ),
         sizing(("FP8 weights | 34",), ("FP8 の重み | 34",), tab=tabs.WHAT_IF, **BF16),
     ),

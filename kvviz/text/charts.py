@@ -247,7 +247,7 @@ SHORT_KINDS = {
 }
 """The kinds where a line must do; two compressed ones are one."""
 SHORT_COUNT = Text(en="{count} {kind}", ja="{kind} {count}")
-LAYER_COUNTS = Text(en="{count} layers: {kinds}", ja="{count} レイヤー：{kinds}")
+LAYER_COUNTS = Text(en="{count} {count:layer|layers}: {kinds}", ja="{count} レイヤー：{kinds}")
 WINDOW_TOKENS = Text(en="last {tokens}", ja="直近 {tokens}")
 CHUNK_TOKENS = Text(en="chunks of {tokens}", ja="{tokens}のチャンク")
 CROSS_TOKENS = Text(en="encoder: {tokens}", ja="エンコーダー {tokens}")

@@ -133,7 +133,7 @@ WINDOW_NOT_A_LIMIT = Text(
 )
 KEYS_AS_VALUES = Text(
     en="Full layers use keys as values, but engines store both halves, so this saves nothing.",
-    ja="フルアテンションのレイヤーはK を V としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
+    ja="フルアテンションのレイヤーは K を V としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
 )
 SHARED_LAYERS = Text(
     en="{count} {count:layer|layers} {count:reuses|reuse} another layer's cache and store nothing. SGLang "

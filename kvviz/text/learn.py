@@ -233,10 +233,9 @@ TRAP = Text(
 )
 PROPORTIONAL = Text(
     "**Not everything is proportional.** The formula holds for layers of full attention. Windows stop growing, chunks "
-    "begin anew, and states never grow: {bounded} of the {models} bundled configs have such layers ({windows_or_states} "
-    "windows or states). {window_model} takes "
-    "{window_short} at {window_short_tokens} tokens and {window_long} at {window_long_tokens}: {window_length_times} "
-    "times the length, {window_times} times the cache.",
+    "begin anew, and states never grow: {bounded} of the {models} bundled configs have such layers "
+    "({windows_or_states} windows or states). {window_model} takes {window_short} at {window_short_tokens} tokens and "
+    "{window_long} at {window_long_tokens}: {window_length_times} times the length, {window_times} times the cache.",
     "**すべてが比例するわけではありません。** この式が成り立つのはフルアテンションのレイヤーです。"
     "ウィンドウは途中で増えなくなり、チャンクは区切りごとに始め直し、状態の大きさは一定です。"
     "同梱の config {models} 件のうち {bounded} 件にそうしたレイヤーがあります"
@@ -276,13 +275,12 @@ RAG = Text(
     "RAG を入れる前の見積もりは、入れた後には成り立ちません。",
 )
 RESERVED = Text(
-    "**What nvidia-smi shows is not the need.** Of the {seen} that programs see of an {gpu}, vLLM takes "
-    "its memory fraction of {memory_fraction} at start: {engine_share}. What weights and the like leave of that, {pool}, is the pool for "
-    "caches, however few requests run (on Sizing, the working of what is short).",
+    "**What nvidia-smi shows is not the need.** vLLM takes {engine_share} of an {gpu} at start: its memory fraction "
+    "{memory_fraction} of the {seen} that programs see. {pool} of that is the pool for caches, however few requests "
+    "run.",
     "**nvidia-smi の表示は必要量ではありません。** {gpu} でプログラムから見える {seen} のうち、"
-    "vLLM はメモリ使用率 {memory_fraction} の分、{engine_share} を起動時に確保します。"
-    "重みなどを引いた {pool} がキャッシュ用のプールで、リクエストが少なくても変わりません"
-    "（計算はサイジングの「不足」の下にあります）。",
+    "vLLM はメモリ使用率 {memory_fraction} の {engine_share} を起動時に確保します。"
+    "重みなどを引いた {pool} がキャッシュ用のプールで、リクエストが少なくても変わりません。",
 )
 CROSSOVER = Text(
     "**From some load on the cache is the larger part**: {crossover} requests of {tokens} tokens take more than the "
@@ -584,8 +582,8 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "No: the engine takes its memory fraction at start (here {memory_fraction} of the {seen} that programs "
             "see: {engine_share}) and serves requests from the pool that is left of it. Ask what your load needs, not "
             "what is in use.",
-            "いいえ。エンジンが起動時に自分の枠（ここではプログラムから見える {seen} にメモリ使用率 {memory_fraction} を掛けた "
-            "{engine_share}）を確保し、その中のプールでリクエストを処理するためです。"
+            "いいえ。エンジンが起動時に自分の枠（ここではプログラムから見える {seen} の"
+            "メモリ使用率 {memory_fraction}、つまり {engine_share}）を確保し、その中のプールでリクエストを処理するためです。"
             "使用量ではなく、負荷に必要な量を見てください。",
         ),
         ("worked",),
@@ -600,7 +598,8 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "{card_fraction} are {card_share}, and Qwen2.5-7B-Instruct in 4 bits has {card_weights} of weights. Raise "
             "the fraction, batch fewer tokens, or take smaller weights.",
             "プールは、エンジンの枠から重みなどを引いた残りです。"
-            "{card_total} の GPU でプログラムから見えるのは {card_seen}、メモリ使用率 {card_fraction} では {card_share} で、"
+            "{card_total} の GPU でプログラムから見えるのは {card_seen}、"
+            "メモリ使用率 {card_fraction} では {card_share} で、"
             "4 ビットの Qwen2.5-7B-Instruct の重みは {card_weights} です。使用率を上げる、バッチのトークン数を減らす、"
             "重みを小さくする、のいずれかが必要です。",
         ),

@@ -106,7 +106,7 @@ CAUSES = {
         ja="全パイプラインステージの必要量を、1 ステージのメモリと比べています。",
     ),
     "budget_only": Text(
-        en="The pool is the engine's memory fraction of the GPU less weights, memory outside PyTorch, activations and graphs.",
+        en="The pool is the memory fraction of the GPU less weights, memory outside PyTorch, activations and graphs.",
         ja="プールは、GPU のうちエンジンのメモリ使用率の分から、重み、PyTorch 以外、アクティベーション、"
         "グラフを引いた残りです。",
     ),
@@ -161,7 +161,7 @@ ASSUMED = {
     "prefix_caching_on": Text(en="prefix caching is on", ja="プレフィックスキャッシュがオン"),
     "prefix_caching_off": Text(en="prefix caching is off", ja="プレフィックスキャッシュがオフ"),
     "draft_tokens": Text(en="{value} tokens are drafted at once", ja="ドラフトのトークンが {value} 個"),
-    "draft_layers": Text(en="a draft adds {value} layers", ja="ドラフトの層が {value} 層"),
+    "draft_layers": Text(en="a draft adds {value} {value:layer|layers}", ja="ドラフトの層が {value} 層"),
     "batched_tokens": Text(en="a step has {value} tokens", ja="1 ステップが {value} トークン"),
     "ubatch_tokens": Text(en="a batch (-ub) has {value} tokens", ja="バッチ（-ub）が {value} トークン"),
     "pad_tokens": Text(en="cells are rounded up to {value}", ja="セル数の切り上げ単位が {value}"),

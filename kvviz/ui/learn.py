@@ -51,7 +51,7 @@ def say_list(of: Iterable[tuple[Text, tuple[str, ...]]], lang: Lang) -> None:
 
 
 def filled(sentence: Text, lang: Lang, *scenes: str) -> str:
-    """A text with its numbers, and links to what shows it: by page, or by what tells them apart where there are several."""
+    """A text with its numbers, and links to what shows it: by page, or by what tells several apart."""
     said = sentence(lang, **_facts(lang))
     for name in scenes:
         scene = SCENES[name]
