@@ -495,8 +495,19 @@ FACTS: dict[str, tuple[Look, ...]] = {
     "S30": (
         # 46 with windows or states, and one with chunks
         learn(
-            ("holds for layers of full attention", "Windows stop growing", "chunks begin anew, and states never grow: 47 of the 167", "46 windows or states"),
-            ("フルアテンションのレイヤー", "途中で増えなくなり", "状態の大きさは一定", "config 167 件のうち 47 件", "ウィンドウまたは状態は 46 件"),
+            (
+                "holds for layers of full attention",
+                "Windows stop growing",
+                "chunks begin anew, and states never grow: 47 of the 167",
+                "46 windows or states",
+            ),
+            (
+                "フルアテンションのレイヤー",
+                "途中で増えなくなり",
+                "状態の大きさは一定",
+                "config 167 件のうち 47 件",
+                "ウィンドウまたは状態は 46 件",
+            ),
         ),
         sizing(
             ("No single rate per token holds for this model", "416 MiB", "80 KiB per token"),
@@ -514,7 +525,13 @@ FACTS: dict[str, tuple[Look, ...]] = {
                 "on 1 × H100 5 → 34",
                 "61 GiB of BF16 weights leave 5.66 GiB for the cache, and FP8 weights 34.7 GiB",
             ),
-            ("H200 2 基では 4,096 トークンのリクエストが 183 → 212 件（+16%）", "1 × H100 では", "5.66 GiB", "34.7 GiB", "5 → 34 件"),
+            (
+                "H200 2 基では 4,096 トークンのリクエストが 183 → 212 件（+16%）",
+                "1 × H100 では",
+                "5.66 GiB",
+                "34.7 GiB",
+                "5 → 34 件",
+            ),
         ),
         sizing(("FP8 weights | 34",), ("FP8 の重み | 34",), tab=tabs.WHAT_IF, **BF16),
     ),

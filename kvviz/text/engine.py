@@ -358,8 +358,10 @@ SHARED = Text(
     "状態は共有されません。"
     "先頭から完全に一致し、プレフィックスキャッシュに当たることが前提です。",
 )
-SHARED_WITHOUT = Text("{said} Without hits {fit} {fit:request|requests} {fit:fits|fit}.", "{said}当たらなければ、収まるのは "
-"{fit} 件です。")
+SHARED_WITHOUT = Text(
+    "{said} Without hits {fit} {fit:request|requests} {fit:fits|fit}.",
+    "{said}当たらなければ、収まるのは {fit} 件です。",
+)
 SHARED_NOTHING = Text(
     "Sharing {shared} tokens saves nothing here: only whole blocks of layers that keep every token are shared, and "
     "there is none.",

@@ -104,7 +104,9 @@ GROUP = Text("KV head {head}: query heads {first}–{last}", "KV ヘッド {head
 GROUP_ONE = Text("KV head {head}: query head {first}", "KV ヘッド {head}：クエリヘッド {first}")
 LAYERS: Final[Mapping[str, Text]] = {
     "full": Text("{layers} {layers:layer|layers} of full attention", "フルアテンション {layers} レイヤー"),
-    "window": Text("{layers} {layers:layer|layers} with a sliding window", "スライディングウィンドウ {layers} レイヤー"),
+    "window": Text(
+        "{layers} {layers:layer|layers} with a sliding window", "スライディングウィンドウ {layers} レイヤー"
+    ),
     "chunk": Text("{layers} {layers:layer|layers} with chunks", "チャンクアテンション {layers} レイヤー"),
     "cross": Text("{layers} {layers:layer|layers} of cross-attention", "クロスアテンション {layers} レイヤー"),
 }

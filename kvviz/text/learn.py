@@ -586,7 +586,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "メモリ使用率 {memory_fraction}、つまり {engine_share}）を確保し、その中のプールでリクエストを処理するためです。"
             "使用量ではなく、負荷に必要な量を見てください。",
         ),
-        ("worked",),
+        ("reserved",),
     ),
     (
         Text(

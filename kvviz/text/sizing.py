@@ -294,7 +294,9 @@ PASSAGES_HELP = Text(
 )
 USERS = Text("Users", "ユーザー数")
 ONLY_USERS = Text("I only know users", "ユーザー数しかわからない")
-USERS_KNOWN = Text("{users} {users:user|users} → {requests} {requests:request|requests}", "{users} ユーザー → {requests} 件")
+USERS_KNOWN = Text(
+    "{users} {users:user|users} → {requests} {requests:request|requests}", "{users} ユーザー → {requests} 件"
+)
 USERS_HELP = Text(
     "People using it at the busiest time. Empty: the number of requests counts as typed.",
     "最も混む時間帯の利用者数です。空欄なら、入力した同時リクエスト数を使います。",
@@ -306,8 +308,9 @@ SECONDS_BETWEEN_HELP = Text(
 )
 ANSWER_S = Text("Seconds an answer takes", "回答にかかる時間（秒）")
 ANSWER_S_HELP = Text("From question to last token.", "質問から最後のトークンまでの時間です。")
-USERS_FORMULA = Text("{formula} = **{requests} {requests:request|requests} in flight**", "{formula} = **同時 "
-"{requests} 件**")
+USERS_FORMULA = Text(
+    "{formula} = **{requests} {requests:request|requests} in flight**", "{formula} = **同時 {requests} 件**"
+)
 HEADROOM = Text("Headroom (share to keep free)", "空けておく割合")
 HEADROOM_HELP = Text("Share of the pool, 0 to 0.9.", "プールに対する割合です（0～0.9）。")
 TYPICAL = Text("Typical length", "典型的な長さ")
