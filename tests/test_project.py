@@ -108,6 +108,17 @@ def test_both_languages_of_a_text_say_the_same(en: str, ja: str) -> None:
     assert en.rstrip(MARKUP).endswith((".", "!", "?")) == ja.rstrip(MARKUP).endswith(("。", "！", "？"))
 
 
+def test_japanese_has_its_own_colons_and_one_way_to_count_a_named_gpu() -> None:
+    """``{field}: `` is what the pages replace by a control's name; a colon of JSON or of a command stays."""
+    narrow, counted = re.compile(r'(?<![A-Za-z"]): '), re.compile(r"\{gpu\}.{0,3}\{gpus\} 基")
+    wrong = [
+        (where, ja)
+        for where, _, ja in texts()
+        if narrow.search(re.sub(r"^\{field\}: ", "", ja).replace(". _ : ", "")) or counted.search(ja)
+    ]
+    assert wrong == []
+
+
 def test_a_word_goes_with_its_number() -> None:
     counted = Text("{n} {n:request is|requests are} here", "{n} 件あります")
     assert [counted("en", n=n) for n in ("0", 1, "1", "11", "1,001")] == [
