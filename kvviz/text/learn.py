@@ -583,7 +583,8 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "see: {engine_share}) and serves requests from the pool that is left of it. Ask what your load needs, not "
             "what is in use.",
             "いいえ。エンジンが起動時に自分の枠（ここではプログラムから見える {seen} の"
-            "メモリ使用率 {memory_fraction}、つまり {engine_share}）を確保し、その中のプールでリクエストを処理するためです。"
+            "メモリ使用率 {memory_fraction}、つまり {engine_share}）を確保し、"
+            "その中のプールでリクエストを処理するためです。"
             "使用量ではなく、負荷に必要な量を見てください。",
         ),
         ("reserved",),
