@@ -99,8 +99,8 @@ SCENES: Final[Mapping[str, Scene]] = MappingProxyType(
                 model="Qwen/Qwen2.5-7B-Instruct", gpu="own-8gib", memory_fraction=0.7, weight_dtype="int4"
             )
         ),
-        "llama-2": Scene(scenario=_WORKED.with_changes(model="meta-llama/Llama-2-7b-chat-hf")),
-        "llama-3": Scene(scenario=_WORKED.with_changes(model="meta-llama/Llama-3.1-8B-Instruct")),
+        "llama-2": Scene(page="heads", scenario=_WORKED.with_changes(model="meta-llama/Llama-2-7b-chat-hf")),
+        "llama-3": Scene(page="heads", scenario=_WORKED.with_changes(model="meta-llama/Llama-3.1-8B-Instruct")),
         "short": Scene(scenario=_WORKED.with_changes(input=256, output=256)),
         "latent-dp": Scene(scenario=_LATENT.with_changes(attention_dp="on", tp=1)),
     }
