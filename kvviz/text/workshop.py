@@ -142,7 +142,7 @@ DO: Final[Mapping[str, Text]] = {
         "Three people ask a shop's assistant. Their prompts begin with the same instructions, so the notes are shared:"
         " {hit} of {tokens} tokens are found in the cache. Now each prompt also says the date, and it is another day"
         " for each.",
-        "3 人が店の相談係に質問します。プロンプトの先頭は同じ指示なので、メモを共有できます"
+        "3 人が店員役の AI に質問します。プロンプトの先頭は同じ指示なので、メモを共有できます"
         "（{tokens} トークン中 {hit} トークンがヒット）。ここに日付を足します。3 人の日付は 1 日ずつ違います。",
     ),
     "live": Text(
@@ -450,7 +450,8 @@ DATE_FIRST_LINK = Text("Shared prefixes: date first", "プレフィックス共�
 DATE_LAST_LINK = Text("Shared prefixes: date last", "プレフィックス共有：日付を末尾に")
 
 RESIDUAL_ASK = Text(
-    "At worst, how far was the measured cache from the formula?", "計算式と実測の差は、最大でどれくらいだったでしょうか？"
+    "At worst, how far was the measured cache from the formula?",
+    "計算式と実測の差は、最大でどれくらいだったでしょうか？",
 )
 RESIDUAL_ZERO = Text("0 bytes", "0 バイト")
 RESIDUAL_ONE = Text("up to 1%", "1% まで")
