@@ -22,8 +22,8 @@ RAG_SYSTEM = Text(
 )
 DOCUMENTS = (
     Text(
-        en="Tyres: pump them up every two weeks and before long rides. Worn tyres puncture easily.",
-        ja="タイヤ：二週間ごとに空気を入れます。",
+        en="Tyres: pump them up every two weeks and always before long rides. Badly worn tyres puncture easily.",
+        ja="タイヤ：必ず二週間ごとに空気を入れます。",
     ),
     Text(
         en="Chain: oil it once a month and after every ride in heavy rain or snow.",
