@@ -430,7 +430,8 @@ def _lines(error: KvvizError, lang: Lang) -> tuple[str, ...]:
     """What is wrong, where it is a setting after its flag: here nobody knows the field's name."""
     if not isinstance(error, ScenarioError):
         return error.lines(lang)
-    return (f"{_flag(error.field)}: {error.message(lang).removeprefix(f'{error.field}: ')}",)
+    colon = "：" if lang == "ja" else ": "
+    return (f"{_flag(error.field)}{colon}{error.message(lang).removeprefix(f'{error.field}: ')}",)
 
 
 def _report(sizing: Sizing, lang: Lang) -> Iterator[str]:

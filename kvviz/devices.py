@@ -120,7 +120,7 @@ def _own(device_id: str) -> Device | None:
         return None
     return Device(
         id=device_id,
-        name=f"GPU, {match[1]} GiB",
+        name=f"{match[1]} GiB GPU",
         memory_bytes=memory_bytes,
         memory_source=TYPED,
         memory_basis="nominal",

@@ -25,7 +25,7 @@ from kvviz.core.cache import (
     token_bytes,
 )
 from kvviz.core.dtypes import KvDtype
-from kvviz.core.units import format_bytes, format_exact
+from kvviz.core.units import GIB, format_bytes, format_exact, format_factor, format_terms
 from kvviz.engines import vllm
 from kvviz.engines.llama_cpp import LlamaCppPlan
 from kvviz.engines.sglang import SglangPlan
@@ -98,7 +98,7 @@ def _blocks_of(plan: VllmPlan, tokens: int, values: dict[str, object]) -> Messag
     total = f"{sum(by_group):,}"
     blocks = {
         "blocks": total if len(by_group) == 1 else f"{' + '.join(f'{n:,}' for n in by_group)} = {total}",
-        "block_bytes": format_bytes(plan.pool_block_bytes),
+        "block_bytes": format_factor(plan.pool_block_bytes),
     }
     return Message(text.RESERVATION_WHY if len(by_group) == 1 else text.RESERVATION_WHY_GROUPS, {**values, **blocks})
 
@@ -299,34 +299,53 @@ def workings(sizing: Sizing) -> Workings | None:
         free, each = f"({free} − {shared:,})", f"({each} − {shared:,})"
     fit = f"⌊{free} ÷ {each}⌋"
     of_one = -(-sizing.scenario.requests // sizing.engines)
-    need = f"{of_one:,} × {each} × {format_bytes(block)}"
+    need = f"{of_one:,} × {each} × {format_factor(block)}"
     if shared:
-        need = f"({shared:,} + {of_one:,} × {each}) × {format_bytes(block)}"
-    over = max(0, -budget.available_bytes)
-    missing = f" + {format_bytes(over)}" if over else ""
+        need = f"({shared:,} + {of_one:,} × {each}) × {format_factor(block)}"
+    needed = (shared + of_one * (request - shared)) * block
+    room, *over = _room(sizing.lacking_bytes, budget, needed)
     return Workings(
         at_once=f"{sizing.engines:,} × {fit}" if sizing.engines > 1 else fit,
-        per_request=f"{request:,} × {format_bytes(block)}",
-        lacking=f"{need} − {format_bytes(budget.usable_bytes)}{missing}",
+        per_request=f"{request:,} × {format_factor(block)}",
+        lacking=f"{need} − {room}{''.join(f' + {one}' for one in over)}",
     )
+
+
+def _room(lacking: int, budget: Budget, needed: int) -> tuple[str, ...]:
+    """What is taken off a need that is printed in full, and what is missing before any request, if anything."""
+    over = max(0, -budget.available_bytes)
+    terms = (-budget.usable_bytes, over) if over else (-budget.usable_bytes,)
+    return format_terms(lacking, *terms, exact=needed)
 
 
 def _workings_in_bytes(sizing: Sizing, plan: Plan, budget: Budget) -> Workings:
     """Where the pool has no blocks: what one engine's requests need, and the most for which there is room."""
     tokens, shared = sizing.tokens, sizing.shared_tokens
     fit = (sizing.max_sequences_counted or 0) // sizing.engines
-    room, of_one = format_bytes(budget.usable_bytes), sizing.requests_of_one
 
-    def need(requests: int) -> str:
-        return f"{requests:,} → {format_bytes(plan.need_bytes(requests, tokens, shared))}"
+    def need(requests: int) -> int:
+        return plan.need_bytes(requests, tokens, shared)
 
-    over = max(0, -budget.available_bytes)
-    missing = f" + {format_bytes(over)}" if over else ""
-    most = f"{need(fit)} ≤ {room} < {need(fit + 1)}"
+    lower, room, upper = _apart(need(fit), budget.usable_bytes, need(fit + 1))
+    most = f"{fit:,} → {lower} ≤ {room} < {fit + 1:,} → {upper}"
     if sizing.at_slots_limit:  # one more is refused whatever room there is
         most = f"-np ≤ {fit:,}"
+    over = max(0, -budget.available_bytes)
+    terms = (need(sizing.requests_of_one), -budget.usable_bytes, *((over,) if over else ()))
+    needed, room, *missing = format_terms(sizing.lacking_bytes or 0, *terms)
     return Workings(
         at_once=f"{sizing.engines:,} × {fit:,}: {most}" if sizing.engines > 1 else most,
-        per_request=need(1),
-        lacking=f"{format_bytes(plan.need_bytes(of_one, tokens, shared))} − {room}{missing}",
+        per_request=f"1 → {format_bytes(need(1))}",
+        lacking=f"{needed} − {room}{''.join(f' + {one}' for one in missing)}",
     )
+
+
+def _apart(lower: int, room: int, upper: int) -> tuple[str, str, str]:
+    """The three in one unit, with as many decimals as it takes to see that the first two are below the last."""
+    for decimals in range(1, 10):
+        step = Fraction(GIB, 10**decimals)
+        rounded = [round(Fraction(count) / step) for count in (lower, room, upper)]
+        if rounded[1] < rounded[2]:
+            one, two, three = (f"{float(number * step / GIB):,.{decimals}f} GiB" for number in rounded)
+            return one, two, three
+    return f"{lower:,} B", f"{room:,} B", f"{upper:,} B"

@@ -4,8 +4,9 @@ how.
 Every number is ``content`` or ``size`` of the same layers with other KV heads: nothing is scaled here.
 """
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -88,7 +89,9 @@ class Sharing:
     token_bytes: Fraction
     """What one more token takes while every window and chunk still has room for it."""
     ratio: Fraction
-    """``token_bytes`` over those of MHA, exact."""
+    """One request over the same one as MHA, exact; states are in both."""
+    shared_ratio: Fraction
+    """``token_bytes`` over those of MHA, exact: what the heads share, and nothing of a state."""
     sizing: Sizing | None
     """The answer to the scenario; None where it cannot be run so."""
     problem: Message | None
@@ -161,13 +164,13 @@ def sharings(asked: Sizing, heads: Heads, *, weights: Estimate | None) -> tuple[
 
     ``weights``: those of the whole model, as ``size`` takes them.
     """
-    mha = _token_bytes(content(with_heads(asked.architecture, heads.query_heads).layers, asked.kv_dtype))
+    mha = content(with_heads(asked.architecture, heads.query_heads).layers, asked.kv_dtype)
     counts = heads.counts if heads.made else (*heads.counts, AS_MADE)
     found = [_sharing(asked, count, count == heads.made, mha, weights) for count in counts]
     return tuple(sorted(found, key=lambda sharing: (-sharing.token_bytes, -sharing.kv_heads)))
 
 
-def _sharing(asked: Sizing, kv_heads: int, real: bool, mha: Fraction, weights: Estimate | None) -> Sharing:
+def _sharing(asked: Sizing, kv_heads: int, real: bool, mha: Content, weights: Estimate | None) -> Sharing:
     architecture = asked.architecture if real else with_heads(asked.architecture, kv_heads)
     whole = content(architecture.layers, asked.kv_dtype)
     sizing: Sizing | None = asked
@@ -183,7 +186,8 @@ def _sharing(asked: Sizing, kv_heads: int, real: bool, mha: Fraction, weights: E
         architecture=architecture,
         content=whole,
         token_bytes=_token_bytes(whole),
-        ratio=_token_bytes(whole) / mha,
+        ratio=whole.bytes_at(asked.tokens) / mha.bytes_at(asked.tokens),
+        shared_ratio=_token_bytes(whole) / _token_bytes(mha),
         sizing=sizing,
         problem=problem,
     )
@@ -206,19 +210,41 @@ def latent_saves(architecture: Architecture) -> tuple[LatentAttention, int, int]
     return None
 
 
-@lru_cache(maxsize=1)
-def shared_more() -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """The bundled models with more query heads for each KV head than people take for the most there is.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMore:
+    """The bundled models with more query heads for each KV head than people take for the most there is."""
 
-    Query heads for each KV head, the most first, and the models. Those of a single layer only draft for others.
-    """
+    configs: int
+    of_configs: int
+    """Those with KV heads. Models of a single layer only draft for others."""
+    models: Mapping[int, tuple[str, ...]]
+    """By query heads for each KV head, the most first; the same model in another type of weights is not another."""
+
+
+@lru_cache(maxsize=1)
+def shared_more() -> SharedMore:
+    """Who goes beyond ``COMMON_QUERIES``."""
     found: dict[int, list[str]] = {}
+    every = 0
     for model in catalogue.models():
         architecture = catalogue.load(model).architecture
         heads = heads_of(architecture)
-        if isinstance(heads, Heads) and heads.made and len(architecture.layers) > 1:
-            found.setdefault(heads.query_heads // heads.made, []).append(model)
-    return tuple((each, tuple(found[each])) for each in sorted(found, reverse=True) if each > COMMON_QUERIES)
+        if isinstance(heads, Heads) and len(architecture.layers) > 1:
+            every += 1
+            each = heads.query_heads // min(group.kv_heads for group in heads.groups)
+            if each > COMMON_QUERIES:
+                found.setdefault(each, []).append(model)
+    return SharedMore(
+        configs=sum(map(len, found.values())),
+        of_configs=every,
+        models={each: _once(found[each]) for each in sorted(found, reverse=True)},
+    )
+
+
+def _once(models: Iterable[str]) -> tuple[str, ...]:
+    """Names without maker and type of weights, the shortest first: variants have longer ones."""
+    plain = {re.sub(r"-(BF16|FP8|NVFP4)$", "", model.rpartition("/")[2]) for model in models}
+    return tuple(sorted(plain, key=lambda name: (len(name), name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,9 +257,9 @@ class Preset:
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
-    # The last version of vLLM that still runs it.
-    "pair": Preset(scenario=Scenario(model="Qwen/Qwen-7B-Chat", engine_version="0.20")),
-    "mha": Preset(scenario=Scenario(model="meta-llama/Llama-2-7b-hf", input=1_536, output=512)),
+    # The last version of vLLM that still runs it, and what its config gives as its longest.
+    "pair": Preset(scenario=Scenario(model="Qwen/Qwen-7B-Chat", engine_version="0.20", input=384, output=128)),
+    "mha": Preset(scenario=Scenario(model="meta-llama/Llama-2-7b-chat-hf")),
     "gqa": Preset(scenario=Scenario(model="meta-llama/Llama-3.1-8B-Instruct")),
     "mqa": Preset(scenario=Scenario(model="bigcode/gpt_bigcode-santacoder", input=1_536, output=512)),
     "mla": Preset(scenario=Scenario(model="deepseek-ai/DeepSeek-V3", gpu="h200", gpus=8), layers=True),

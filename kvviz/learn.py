@@ -11,10 +11,11 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from kvviz import catalogue
+from kvviz.budgets import Budget
 from kvviz.computations import Computations
 from kvviz.core.cache import FullAttention, content
 from kvviz.core.dtypes import KV_DTYPES
-from kvviz.core.units import format_bytes, format_count, format_gib
+from kvviz.core.units import format_bytes, format_count, format_gib, format_terms
 from kvviz.levers import crossover_requests, speed_floor
 from kvviz.live import QUOTED
 from kvviz.resolve import resolve
@@ -50,6 +51,8 @@ _LLAMA = Scenario(
     model="meta-llama/Llama-3.1-70B-Instruct", gpu="h100-80gb", gpus=4, input=31_744, output=1_024, sequences=1
 )
 _GEMMA = Scenario(model="google/gemma-3-27b-it", gpu="h200", input=131_072 - 1_024, output=1_024, sequences=1)
+_SHORT = 1_024
+"""Tokens at which a model with windows is no longer than its window."""
 _LATENT = Scenario(model="deepseek-ai/DeepSeek-R1", gpu="h200", gpus=8)
 
 
@@ -66,10 +69,12 @@ class Scene:
 SCENES: Final[Mapping[str, Scene]] = MappingProxyType(
     {
         "worked": Scene(scenario=_WORKED),
+        "reserved": Scene(scenario=_WORKED.with_changes(sequences=5)),
         "sixteen": Scene(scenario=_WORKED.with_changes(sequences=16)),
         "long": Scene(scenario=_WORKED.with_changes(input=16_384 - 1_024, gpu="b300")),
         "bf16": Scene(scenario=_BF16),
         "windows": Scene(scenario=_GEMMA),
+        "windows-short": Scene(scenario=_GEMMA.with_changes(input=_SHORT // 2, output=_SHORT // 2)),
         "users": Scene(scenario=_WORKED.with_changes(users=200, answer_s=15.0, seconds_between=45.0)),
         "rag": Scene(scenario=_WORKED.with_changes(passages=10, passage_tokens=512)),
         "fp8": Scene(scenario=_WORKED.with_changes(kv_dtype="fp8")),
@@ -94,8 +99,8 @@ SCENES: Final[Mapping[str, Scene]] = MappingProxyType(
                 model="Qwen/Qwen2.5-7B-Instruct", gpu="own-8gib", memory_fraction=0.7, weight_dtype="int4"
             )
         ),
-        "llama-2": Scene(scenario=_WORKED.with_changes(model="meta-llama/Llama-2-7b-hf")),
-        "llama-3": Scene(scenario=_WORKED.with_changes(model="meta-llama/Llama-3.1-8B-Instruct")),
+        "llama-2": Scene(page="heads", scenario=_WORKED.with_changes(model="meta-llama/Llama-2-7b-chat-hf")),
+        "llama-3": Scene(page="heads", scenario=_WORKED.with_changes(model="meta-llama/Llama-3.1-8B-Instruct")),
         "short": Scene(scenario=_WORKED.with_changes(input=256, output=256)),
         "latent-dp": Scene(scenario=_LATENT.with_changes(attention_dp="on", tp=1)),
     }
@@ -199,7 +204,7 @@ def _worked() -> dict[str, str]:
 def _bundled() -> dict[str, str]:
     """Counts over all bundled configs."""
     read = [catalogue.load(model).architecture for model in catalogue.models()]
-    differ = bounded = 0
+    differ = bounded = windows_or_states = 0
     shares: set[int] = set()
     for one in read:
         head = next(
@@ -212,24 +217,27 @@ def _bundled() -> dict[str, str]:
         )
         if head and one.hidden_size and one.attention_heads and head != one.hidden_size // one.attention_heads:
             differ += 1
-        whole = content(one.layers, KV_DTYPES["bf16"])
+        caches = {cache for layer in one.layers for cache in layer}
+        whole = content((tuple(caches),), KV_DTYPES["bf16"])
         bounded += bool(whole.limited or whole.state_bytes)
-        full = {cache.kv_heads for layer in one.layers for cache in layer if isinstance(cache, FullAttention)}
+        windows_or_states += bool(whole.state_bytes or any(limit.kind != "chunk" for limit in whole.limited))
+        full = {cache.kv_heads for cache in caches if isinstance(cache, FullAttention)}
         shares |= {one.attention_heads // heads for heads in full if heads > 1 and one.attention_heads}
     gemma = sized(_GEMMA)
-    short = gemma.content.bytes_at(1_024)
+    short = gemma.content.bytes_at(_SHORT)
     return {
         "models": format_count(len(read)),
         "differ": format_count(differ),
         "bounded": format_count(bounded),
+        "windows_or_states": format_count(windows_or_states),
         "deepest_share": format_count(max(shares)),
         "window_model": gemma.scenario.model.rpartition("/")[2],
-        "window_short_tokens": format_count(1_024),
+        "window_short_tokens": format_count(_SHORT),
         "window_short": format_bytes(short),
         "window_long_tokens": format_count(gemma.tokens),
         "window_long": format_bytes(gemma.content_bytes),
         "window_times": f"{float(gemma.content_bytes / short):.0f}",
-        "window_length_times": format_count(gemma.tokens // 1_024),
+        "window_length_times": format_count(gemma.tokens // _SHORT),
     }
 
 
@@ -242,6 +250,8 @@ def _load() -> dict[str, str | Message]:
     assert floor is not None  # noqa: S101 - some fit
     return {
         "gpu": short_name(budget.device.name),
+        "seen": _seen(budget),
+        "memory_fraction": f"{budget.memory_fraction:g}",
         "engine_share": format_bytes(budget.requested_bytes),
         "pool": format_bytes(budget.pool_bytes),
         "fit": format_count(one.max_sequences_counted or 0),
@@ -288,6 +298,8 @@ def _levers() -> dict[str, str]:
         "roomy_more": f"{(roomy_fp8 - roomy) / roomy:.0%}",
         "tight_fit": format_count(tight),
         "tight_fp8_fit": format_count(tight_fp8),
+        "tight_pool": _pool(bf16),
+        "tight_fp8_pool": _pool(as_fp8),
         "tight_weights": format_bytes(_weights(bf16)),
         "paper_low": format_count(PAPER_THROUGHPUT[0]),
         "paper_high": format_count(PAPER_THROUGHPUT[1]),
@@ -354,6 +366,7 @@ def _questions() -> dict[str, str]:
         "old_times": f"{float(old_rate / new_rate):g}",
         "card_total": format_bytes(budget.device.memory_bytes),
         "card_fraction": f"{card.scenario.memory_fraction:g}",
+        "card_seen": _seen(budget),
         "card_share": format_bytes(budget.requested_bytes),
         "card_weights": format_bytes(budget.weights.value_bytes),
         "short_tokens": format_count(short.tokens),
@@ -375,6 +388,18 @@ def _weights(sizing: Sizing) -> int:
     """Of the whole model."""
     estimate = resolve(sizing.scenario).weights
     return 0 if estimate is None else estimate.value_bytes
+
+
+def _seen(budget: Budget) -> str:
+    """What programs see of the GPU, with the digits from which the engine's share of it comes out."""
+    seen, share = budget.device_bytes - budget.hidden.value_bytes, Fraction(str(budget.memory_fraction))
+    return format_terms(budget.requested_bytes, seen, times=share)[0]
+
+
+def _pool(sizing: Sizing) -> str:
+    budget = sizing.budget
+    assert budget is not None  # noqa: S101 - as above
+    return format_bytes(budget.pool_bytes)
 
 
 def _both(name: str, count: int) -> dict[str, str]:

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import Final
 
 from kvviz import catalogue, explain
+from kvviz.budgets import Budget
 from kvviz.core.architecture import Architecture
 from kvviz.core.cache import layer_bytes
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.errors import KvvizError
 from kvviz.core.kv_dtype import resolve_kv_dtype
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import format_bytes, format_count, format_factor, format_terms
 from kvviz.dispute import assumptions, label
 from kvviz.live.sample import Sample, Started, speed
 from kvviz.log_check import Check
@@ -86,7 +89,7 @@ def at_once(sizing: Sizing, lang: Lang) -> Working:
     pool: tuple[Given, ...] = ()
     if sizing.budget is not None and sizing.budget.unit_bytes > 1:
         made = text.MADE_OF(
-            lang, count=format_count(sizing.budget.pool_blocks), each=format_bytes(sizing.budget.unit_bytes)
+            lang, count=format_count(sizing.budget.pool_blocks), each=format_factor(sizing.budget.unit_bytes)
         )
         pool = (Given(name=why.POOL(lang), value=format_bytes(sizing.budget.pool_bytes), where=made),)
     counted = format_count(sizing.max_sequences_counted or 0)
@@ -128,11 +131,12 @@ def lacking(sizing: Sizing, lang: Lang) -> Working:
             for name, term in taken
         )
         shares = " − ".join(
-            format_bytes(count) for count in (budget.requested_bytes, *(t.value_bytes for _, t in taken))
+            format_terms(budget.available_bytes, budget.requested_bytes, *(-t.value_bytes for _, t in taken))
         )
         formulas = (
             f"{how.lacking} = {format_bytes(sizing.lacking_bytes or 0)}",
             text.POOL_IS(lang, formula=f"{shares} = {format_bytes(budget.available_bytes)}"),
+            *_taken(budget, lang),
         )
     return Working(
         explained=labels.FACT_LACKING_HELP(lang),
@@ -140,6 +144,19 @@ def lacking(sizing: Sizing, lang: Lang) -> Working:
         given=(*terms, *_settings(sizing, (*_LOAD, *_ROOM), lang)),
         source=_source(sizing, POOL_FILES, lang),
     )
+
+
+def _taken(budget: Budget, lang: Lang) -> Iterator[str]:
+    """What the engine takes, of what programs see of the GPU."""
+    seen = budget.device_bytes - budget.hidden.value_bytes
+    if budget.hidden.value_bytes:
+        total, hidden = format_terms(seen, budget.device_bytes, -budget.hidden.value_bytes)
+        yield text.SEEN_IS(lang, formula=f"{total} − {hidden} = {format_bytes(seen)}")
+    share = Fraction(str(budget.memory_fraction or 0))
+    if ceil(seen * share) == budget.requested_bytes:  # other engines take it of what is free once they run
+        (of,) = format_terms(budget.requested_bytes, seen, times=share)
+        formula = f"{of} × {budget.memory_fraction:g} = {format_bytes(budget.requested_bytes)}"
+        yield text.TAKEN_IS(lang, formula=formula)
 
 
 def compared(sizing: Sizing, lang: Lang) -> Working:
@@ -321,7 +338,7 @@ def of_run(started: Started, samples: Sequence[Sample], lang: Lang) -> tuple[Wor
         Working(explained=text.RESIDUAL(lang), formulas=residual, source=ran),
         Working(
             explained=text.SPEED(lang),
-            formulas=(f"{len(samples) - 1:,} ÷ {seconds:,.2f} s = {fast:,.1f}",) if fast is not None else (),
+            formulas=(f"{len(samples) - 1:,} ÷ {seconds:,.3f} s = {fast:,.1f}",) if fast is not None else (),
             source=ran,
         ),
     )

@@ -200,7 +200,7 @@ class Step:
 
 @lru_cache(maxsize=2)
 def course(lang: Lang) -> tuple[Step, ...]:
-    """All steps. Only the prompts of the example depend on the language: they are cut into other tokens."""
+    """All steps. The prompts of the example depend on the language; what is counted of them does not (a test)."""
     prefix = _prefix(lang)
     return (_hook(), _why(), _speed(), _formula(), _heads(), _blocks(), prefix, _live(), _fix(), _quiz(lang))
 
@@ -399,6 +399,10 @@ def _blocks() -> Step:
     contiguous, paged = (_begun(side) for side in SIDES)
     taken = [len(its) // settings.block for its in _squares_of("paged").values()]
     total = " + ".join(str(blocks) for blocks in taken)
+    begun = [TEACHING.requests[place] for place in contiguous.tables]
+    written = " − ".join(f"({one.prompt_tokens} + {one.output_tokens} − 1)" for one in begun)
+    never = contiguous.internal_tokens
+    wasted = f"{len(begun)} × {settings.longest} − {written} = {never}; {never} ÷ {settings.pool} = "
     able = len(contiguous.tables)
     blocks = {"pool": settings.pool, "block": settings.block, "blocks": settings.pool // settings.block}
     return Step(
@@ -427,6 +431,7 @@ def _blocks() -> Step:
         working=(
             Message(text.CONTIGUOUS_WORKING, {"formula": f"⌊{settings.pool} ÷ {settings.longest}⌋ = {able}"}),
             Message(text.PAGED_WORKING, {"formula": f"{total} = {sum(taken)}", **blocks}),
+            Message(text.WASTED_WORKING, {"formula": f"{wasted}{_wasted('contiguous')}"}),
             Message(text.SERVED_WORKING, {"step": right.done_step, "other": left.done_step}),
         ),
         links=(Link(label=text.BLOCKS_LINK, scene=_blocks_scene()),),
@@ -471,6 +476,8 @@ def _live() -> Step:
     # The same model, as long as the run: the formula of the run's last step.
     small = sized(Scenario(model=DEFAULT_MODEL, gpu="", input=last.tokens, output=0, sequences=1))
     said = Message(text.RESIDUAL, {"choice": labels[token], "steps": format_count(len(compared))})
+    prompt, new = recorded.started.prompt_tokens, recorded.started.new_tokens
+    kept = {"prompt": format_count(prompt), "new": format_count(new), "tokens": format_count(last.tokens)}
     return Step(
         key="live",
         values={
@@ -481,6 +488,7 @@ def _live() -> Step:
         questions=(_choice("residual", text.RESIDUAL_ASK, token, labels, said),),
         working=(
             explain.lines(small)[0].formula,
+            Message(text.TOKENS_KEPT, kept),
             f"{format_count(last.tokens)} × {_exact(_token_bytes(small))} = {_exact(small.content_bytes)}",
             Message(text.MEASURED, {"bytes": format_count(last.measured_bytes)}),
         ),
@@ -740,7 +748,12 @@ def _choice(
 
 # --- guesses ---------------------------------------------------------------------------------------------------------
 
-_GUESS: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?([KMG]I?B|B|X|×|TIMES|倍|回|件|個)?")
+_GUESS: Final = re.compile(
+    r"(?:(?:約|およそ|だいたい|ABOUT|CA\.?|~|≈|〜) ?)?"
+    r"(\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?: ?[/⁄÷] ?(\d+))? ?"
+    r"([KMG]I?B|B|X|×|TIMES|倍|回|件|個)?(?: ?(?:くらい|ぐらい|ほど|程度))?"
+)
+"""A comma stands between thousands only: elsewhere it may be meant as a point."""
 _CLOSE: Final = Fraction(11, 10)
 _NEAR: Final = 3
 _MOST_CHARACTERS: Final = 40
@@ -755,11 +768,11 @@ def read_guess(question: Question, typed: str) -> Fraction | str | None:
     """
     if question.unit is None:
         return typed if any(one.token == typed for one in question.options) else None
-    written = unicodedata.normalize("NFKC", typed).strip().upper().replace(",", "")
+    written = unicodedata.normalize("NFKC", typed).strip().upper()
     found = _GUESS.fullmatch(written) if len(written) <= _MOST_CHARACTERS else None
-    if found is None:
+    if found is None or (found[2] and not int(found[2])):
         return None
-    value, unit = Fraction(found[1]), found[2]
+    value, unit = Fraction(found[1].replace(",", "")) / int(found[2] or 1), found[3]
     of_bytes = question.unit.upper() in _BYTES
     if unit and (unit in _BYTES) != of_bytes:
         return None

@@ -50,7 +50,7 @@ footer { font-size: 8.5pt; border-top: 0.2mm solid #000; padding-top: 1mm; }
 
 def worksheet(lang: Lang) -> str:
     """What learners write on: the questions, with room for guess and answer."""
-    write = "".join(f"<span>{escape(name(lang))}:</span>" for name in (text.SHEET_NAME, text.SHEET_DATE))
+    write = "".join(f"<span>{_label(name, lang)}</span>" for name in (text.SHEET_NAME, text.SHEET_DATE))
     head = f'<div class="name">{write}</div>'
     return _page(text.WORKSHEET, head, (_step(step, lang, answers=False) for step in course(lang)), lang)
 
@@ -99,7 +99,7 @@ def _step(step: Step, lang: Lang, *, answers: bool) -> str:
         if step.results:
             parts.append(_table(step.results, lang))
         parts.append(f"<p>{_in(step.so, lang)}</p>")
-        parts += [f'<p class="working"><b>{_in(name, lang)}:</b> {_in(note, lang)}</p>' for name, note in step.notes]
+        parts += [f'<p class="working"><b>{_label(name, lang)}</b> {_in(note, lang)}</p>' for name, note in step.notes]
     return f"<section>{''.join(parts)}</section>"
 
 
@@ -107,7 +107,7 @@ def _blank(question: Question, lang: Lang) -> str:
     if question.options:
         boxes = "".join(f"<span><i></i>{_in(one.label, lang)}</span>" for one in question.options)
         return f'<span class="choose">{boxes}</span>'
-    lines = "".join(f"<span>{escape(name(lang))}:</span>" for name in (text.SHEET_GUESS, text.SHEET_ANSWER))
+    lines = "".join(f"<span>{_label(name, lang)}</span>" for name in (text.SHEET_GUESS, text.SHEET_ANSWER))
     return f'<span class="write">{lines}</span>'
 
 
@@ -164,6 +164,10 @@ def _spoken(paper: tuple[Square, ...], title: str, lang: Lang) -> str:
     taken = Counter(square.request for square in paper if square.request is not None)
     counts = ", ".join(text.SHEET_REQUEST(lang, request=request, count=count) for request, count in taken.items())
     return text.SHEET_GRID(lang, title=title, requests=counts or text.SHEET_EMPTY(lang, count=len(paper)))
+
+
+def _label(name: Text, lang: Lang) -> str:
+    return escape(text.SHEET_LABEL(lang, name=name(lang)))
 
 
 def _in(said: Text | Message | str, lang: Lang) -> str:

@@ -31,7 +31,7 @@ compared = page.compared(page.scenarios(types if len(types) > 1 else (base,)))
 show.rejected(lang)
 show.out_of_sight(answered, lang, everything=True)
 if "model" in answered.errors:
-    show.stand_in(base, lang)
+    show.stand_in(answered, lang)
 page.unknown_in_link(lang)
 scenarios, every = show.tabs((text.TAB_SCENARIOS, text.TAB_MODELS), key="compare_tabs", lang=lang)
 if scenarios.open:

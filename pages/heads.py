@@ -25,7 +25,7 @@ if panel.open:
 if answered.problem is not None:
     show.lines(answered.problem.lines(lang))
 if "model" in answered.errors:
-    show.stand_in(scenario, lang)
+    show.stand_in(answered, lang)
 
 if sizing is not None:
     heads, layers = page.tabs(lang)

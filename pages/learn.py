@@ -52,7 +52,7 @@ with page.column():
     page.say(text.PEAK, lang)
     page.say(text.USERS, lang, "users")
     page.say(text.RAG, lang, "rag")
-    page.say(text.RESERVED, lang, "worked")
+    page.say(text.RESERVED, lang, "reserved")
     page.say(text.CROSSOVER, lang, "worked")
     page.say(text.FLOOR, lang, "worked")
 

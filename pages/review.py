@@ -33,7 +33,7 @@ if a is None:
     if answered.problem is not None:
         show.lines(answered.problem.lines(lang))
     if stands_in:
-        show.stand_in(scenario, lang)
+        show.stand_in(answered, lang)
     if sizing is not None:
         show.answer(sizing, answered.notes, lang)
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from kvviz.text import LANGUAGES, Lang, blocks, compare, heads, learn, live_page, prefixes, sizing
 from kvviz.text.glossary import TERMS, Term
 from tests.test_project import texts
 
@@ -109,10 +110,32 @@ def test_every_exception_is_one() -> None:
         ("eviction", "エビクション"),
         ("block", "ページブロック"),
         ("quantised", "クォンタイズ"),
+        ("formula", "公式(?!コード)"),
+        ("training", "訓練"),
+        ("keys and values", "バリュー|キーと値|K と値"),
+        ("bundled", "収録"),
+        ("bundled configs", "個の config"),
+        ("shared heads", "(?<!KV )ヘッドの共有"),
+        ("memory fraction", "使用割合|メモリ使用割合|枠（割合"),
+        ("bytes per value", "値のバイト数|値 1 つの|数 1 個の?バイト|数 1 個 "),
     ],
 )
 def test_no_second_word_for_it(english: str, instead: str) -> None:
     assert [where for where, _, ja in TEXTS if re.search(instead, ja)] == []
+
+
+@pytest.mark.parametrize("instead", ["head dimension", "bytes? (?:per|a|of a) number", "bytes of a value"])
+def test_no_second_english_word_for_it(instead: str) -> None:
+    assert [where for where, en, _ in TEXTS if re.search(instead, en, re.IGNORECASE)] == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_page_has_one_name(lang: Lang) -> None:
+    """What links call a page is what the page is called; what stands in brackets there is more than the name."""
+    pages = {"": sizing, "blocks": blocks, "prefixes": prefixes, "live": live_page, "heads": heads, "compare": compare}
+    for page, of in pages.items():
+        assert learn.PAGES[page](lang) == re.sub(r" ?[(（].*", "", of.PAGE(lang))
+    assert heads.TAB_HEADS(lang) == learn.PAGES["heads"](lang)
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name.en)

@@ -122,7 +122,9 @@ def test_layers_that_share_in_different_ways() -> None:
     possible = sharings(asked, found, weights=None)
     (real,) = [one for one in possible if one.real]
     # (25 layers x 8 heads x 256 + 5 x 2 x 512) of (25 x 16 x 256 + 5 x 16 x 512).
-    assert real.ratio == Fraction(25 * 8 * 256 + 5 * 2 * 512, 25 * 16 * 256 + 5 * 16 * 512)
+    assert real.shared_ratio == Fraction(25 * 8 * 256 + 5 * 2 * 512, 25 * 16 * 256 + 5 * 16 * 512)
+    # The windows of a request of 4,096 tokens are full at 1,024.
+    assert real.ratio == Fraction(25 * 8 * 256 + 4 * 5 * 2 * 512, 25 * 16 * 256 + 4 * 5 * 16 * 512)
     assert [one.kv_heads for one in possible] == [16, 8, AS_MADE, 4, 2, 1]
 
 
@@ -160,6 +162,25 @@ def test_the_answer_changes_with_the_heads() -> None:
     assert alone
 
 
+def test_states_are_not_shared() -> None:
+    """The ratio is that of the bytes of one request, which is what the page puts beside it."""
+    scenario = Scenario(model="Qwen/Qwen3-Next-80B-A3B-Instruct", gpu="h200", gpus=2)
+    asked = size(architecture(scenario.model), scenario, weights=None)
+    possible = sharings(asked, heads(scenario.model), weights=None)
+    whole = {one.kv_heads: one.content.bytes_at(asked.tokens) for one in possible}
+    assert {one.kv_heads: one.ratio for one in possible} == {n: whole[n] / whole[16] for n in (16, 8, 4, 2, 1)}
+    assert [one.shared_ratio for one in possible] == [Fraction(1, n) for n in (1, 2, 4, 8, 16)]
+    # 12 layers keep K and V, 36 a state: 134 MiB of 806 MiB.
+    assert f"{float(possible[3].ratio):.2g}" == "0.17"
+
+
+@pytest.mark.parametrize("code", PRESETS)
+def test_an_example_is_no_longer_than_its_model(code: str) -> None:
+    scenario = PRESETS[code].scenario
+    longest = architecture(scenario.model).max_context_tokens
+    assert longest is None or scenario.input + scenario.output <= longest
+
+
 def test_without_a_gpu_nobody_knows_how_many_fit() -> None:
     scenario = Scenario(model="Qwen/Qwen3-32B", gpu="")
     asked = size(architecture(scenario.model), scenario, weights=None)
@@ -167,11 +188,15 @@ def test_without_a_gpu_nobody_knows_how_many_fit() -> None:
 
 
 def test_an_eighth_is_not_the_floor() -> None:
-    found = dict(shared_more())
-    assert min(found) > 8
-    assert "tiiuae/falcon-40b" in found[16]
-    assert "Qwen/Qwen3-235B-A22B" in found[16]
-    assert "nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16" in found[32]
+    found = shared_more()
+    assert min(found.models) > 8
+    assert {"falcon-40b", "Qwen3-235B-A22B"} <= set(found.models[16])
+    assert "NVIDIA-Nemotron-3-Ultra-550B-A55B" in found.models[32]
+    assert found.configs < found.of_configs < len(catalogue.models())
+    # The same model with weights of another type is another config and no other model.
+    every = [name for names in found.models.values() for name in names]
+    assert len(every) == len(set(every)) < found.configs
+    assert not any(name.endswith(("-FP8", "-NVFP4", "-BF16")) for name in every)
     # From the file itself, by its own fields.
     config = catalogue.load("Qwen/Qwen3-235B-A22B").config
     assert (config["num_attention_heads"], config["num_key_value_heads"]) == (64, 4)

@@ -58,6 +58,16 @@ def calls_of_text(path: Path) -> Iterator[ast.Call]:
             yield node
 
 
+def test_what_can_be_one_has_its_singular() -> None:
+    """``1 request``, not ``1 requests``: the number is a placeholder, and people ask for one.
+
+    Learn and the workshop speak of scenarios of their own, none of which has one of anything.
+    """
+    many = re.compile(r"{\w+} (?:more |retrieved )?(?:requests|users|passages|slots|layers)\b")
+    alone = ("kvviz/text/learn.py", "kvviz/text/workshop.py", "kvviz/text/report.py")
+    assert [(where, en) for where, en, _ in texts() if many.search(en) and not where.startswith(alone)] == []
+
+
 def texts() -> Iterator[tuple[str, str, str]]:
     """Where each text stands, its English and its Japanese."""
     for path in sorted((PACKAGE / "text").glob("*.py")):
@@ -96,6 +106,17 @@ def test_both_languages_of_a_text_say_the_same(en: str, ja: str) -> None:
     if len(PLACEHOLDER.sub("", en).split()) > 1 and en not in SAME_IN_BOTH_LANGUAGES:
         assert ja != en, "not translated"
     assert en.rstrip(MARKUP).endswith((".", "!", "?")) == ja.rstrip(MARKUP).endswith(("。", "！", "？"))
+
+
+def test_japanese_has_its_own_colons_and_one_way_to_count_a_named_gpu() -> None:
+    """``{field}: `` is what the pages replace by a control's name; a colon of JSON or of a command stays."""
+    narrow, counted = re.compile(r'(?<![A-Za-z"]): '), re.compile(r"\{gpu\}.{0,3}\{gpus\} 基")
+    wrong = [
+        (where, ja)
+        for where, _, ja in texts()
+        if narrow.search(re.sub(r"^\{field\}: ", "", ja).replace(". _ : ", "")) or counted.search(ja)
+    ]
+    assert wrong == []
 
 
 def test_a_word_goes_with_its_number() -> None:

@@ -136,6 +136,22 @@ def test_what_the_buttons_are_for(lang: Lang) -> None:
     assert 0 < letter.prompts[1].hit_tokens < usual.prompts[1].hit_tokens
 
 
+def test_the_examples_have_the_same_numbers_in_both_languages() -> None:
+    alone = (text.SYSTEM, *text.QUESTIONS, text.RAG_SYSTEM, *text.DOCUMENTS)
+    for said in alone:
+        assert len(pieces(said("en"))) == len(pieces(said("ja"))), said.en
+    date = "2026-11-28"
+    english, japanese = (pieces(text.DATE_LINE(lang, date=date)) for lang in LANGUAGES)
+    assert len(english) == len(japanese)
+    assert english.index(" 2026") == japanese.index(" 2026")
+    found = []
+    for lang in LANGUAGES:
+        base = [f"{text.SYSTEM(lang)}\n{question(lang)}" for question in text.QUESTIONS]
+        changed = pieces(with_letter_changed(base)[1])
+        found.append([place for place, piece in enumerate(pieces(base[1])) if piece != changed[place]])
+    assert found[0] == found[1]
+
+
 @given(st.lists(st.text(max_size=20), min_size=3, max_size=3))
 def test_one_letter_is_one_letter(prompts: list[str]) -> None:
     changed = with_letter_changed(prompts)

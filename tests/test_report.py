@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,8 +14,9 @@ from markdown_it.token import Token
 
 from kvviz import build
 from kvviz.charts.growth import growth, growth_alt, growth_rows
+from kvviz.charts.labels import text_width
 from kvviz.charts.layers import cells
-from kvviz.charts.ledger import drawn, ledger_alt, ledger_segments
+from kvviz.charts.ledger import drawn, ledger_alt, ledger_rows, ledger_segments
 from kvviz.charts.style import contrast
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.units import format_bytes, format_count
@@ -25,7 +27,7 @@ from kvviz.levers import Lever, fixes, levers
 from kvviz.links import pack_config
 from kvviz.planning import name_of
 from kvviz.report import as_html, as_markdown
-from kvviz.report.drawings import growth_svg, ledger_svg
+from kvviz.report.drawings import PAGE, PHONE, Paper, growth_svg, ledger_svg
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing
@@ -322,6 +324,54 @@ def test_the_chart_has_the_pages_lines_where_they_belong(sizing: Sizing, lang: L
         assert any(format_bytes(g.weights_bytes) in words for words in said)
 
 
+@BOTH
+@BUDGETED
+def test_no_name_has_two_numbers(sizing: Sizing, lang: Lang) -> None:
+    """A part has the same bytes in the drawing as in the table under it."""
+    rows = {row[parts.PART(lang)]: row[parts.BYTES(lang)] for row in ledger_rows(sizing, lang)}
+    shown = {segment.label(lang): segment.value_bytes for segment in drawn(ledger_segments(sizing))}
+    assert {name: count for name, count in shown.items() if name in rows} == {
+        name: count for name, count in rows.items() if name in shown
+    }
+    assert sizing.budget is not None
+    if sizing.budget.hidden.value_bytes and sizing.budget.outside_bytes:
+        both = sizing.budget.hidden.value_bytes + sizing.budget.outside_bytes
+        assert shown[parts.OUT_OF_REACH(lang)] == both
+        assert parts.OUTSIDE(lang) not in shown
+
+
+@BOTH
+@ALL
+@pytest.mark.parametrize("paper", [PAGE, PHONE], ids=["page", "phone"])
+def test_every_word_of_a_drawing_is_on_its_paper(sizing: Sizing, lang: Lang, paper: Paper) -> None:
+    made = [growth_svg(sizing, lang, paper)]
+    if sizing.budget is not None:
+        made.append(ledger_svg(sizing, lang, paper))
+    for svg in made:
+        assert f'viewBox="0 0 {paper.wide} ' in svg
+        moved = 0.0
+        words = (
+            r'<g transform="translate\(([\d.]+)|(</g>)|<text x="([\d.-]+)" y="[^"]*" text-anchor="(\w+)"[^>]*>([^<]*)'
+        )
+        assert "<text" in svg
+        for start, end, x, anchor, said in re.findall(words, svg):
+            moved = float(start) if start else 0.0 if end else moved
+            if start or end:
+                continue
+            wide = text_width(unescape(said))
+            left = moved + float(x) - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+            assert left >= -1, said
+            assert left + wide <= 1.01 * paper.wide, said
+
+
+@BOTH
+def test_nothing_is_cut_on_a_phone(lang: Lang) -> None:
+    """Drawings have an edition as wide as one, and nothing scrolls sideways or is kept wide."""
+    written = html(sized(Scenario()), lang)
+    assert written.count('<div class="on-paper"><svg') == written.count('<div class="on-phone"><svg') == 2
+    assert not re.search("min-width: [0-9]{3}px; *}|overflow-x|tabindex", written)
+
+
 def test_letters_are_dark_on_white() -> None:
     drawings = ledger_svg(WITH_BUDGET["no-fit"], "en") + growth_svg(WITH_BUDGET["short"], "en")
     inks = set(re.findall(r'<text [^>]*fill="(#\w+)"', drawings))
@@ -418,10 +468,10 @@ def test_markdown_says_what_was_changed_and_what_from(lang: Lang) -> None:
 @pytest.mark.parametrize(
     ("gpu", "basis", "source"),
     [
-        ("h100-80gb", "measured", "nvidia-smi, public reports"),
-        ("rtx-3090", "assumed", "published figures"),
+        ("h100-80gb", "measured", "as the driver reports it"),
+        ("rtx-3090", "assumed", "the vendor's figure, taken as GiB"),
         ("own-48gib", "exact", "as you gave it"),
-        ("a100-40gb-mig-1g.5gb", "assumed", "1 of the 8 memory slices"),
+        ("a100-40gb-mig-1g.5gb", "assumed", "a share of what the whole GPU reports"),
     ],
 )
 def test_it_says_how_a_gpus_memory_is_known(gpu: str, basis: str, source: str) -> None:
@@ -429,6 +479,10 @@ def test_it_says_how_a_gpus_memory_is_known(gpu: str, basis: str, source: str) -
     [(_, _, _, said, where)] = [row for row in rows if row[0] == exported.DEVICE("en")]
     assert said == parts.BASIS[basis]("en")
     assert source in where
+    [(_, _, _, _, where)] = [
+        row for row in rows_of(markdown(sized(Scenario(gpu=gpu)), "ja")) if row[0] == exported.DEVICE("ja")
+    ]
+    assert re.search("[ぁ-ん]", where)
 
 
 def test_settings_that_count_for_nothing_are_left_out() -> None:

@@ -85,13 +85,13 @@ FACTS: dict[str, tuple[Look, ...]] = {
     "S3": (
         learn(
             ("5,120 ÷ 64 = 80", "its head_dim is 128", "1.6× too small", "in 49 of the 167 bundled configs"),
-            ("5,120 ÷ 64 = 80", "head_dim は 128", "正しい値の 1/1.6", "同梱の 167 個の config のうち 49 個"),
+            ("5,120 ÷ 64 = 80", "head_dim は 128", "正しい値の 1/1.6", "同梱の config 167 件のうち 49 件"),
         ),
         learn(
             ("num_hidden_layers", "num_key_value_heads", "the engine's KV cache type setting", "not from the type of"),
             ("num_hidden_layers", "num_key_value_heads", "重みの型ではなく、エンジンの KV キャッシュの型の設定"),
         ),
-        sizing("Head dimension | 128 | $.head_dim", "ヘッドの次元 | 128 | $.head_dim", tab=tabs.WHY),
+        sizing("Head size | 128 | $.head_dim", "ヘッドの次元 | 128 | $.head_dim", tab=tabs.WHY),
         sizing(
             ("5,120 ÷ 64 = 80", "1.6 times too small"),
             ("5,120 ÷ 64 = 80", "正しい値の 1/1.6"),
@@ -269,14 +269,14 @@ FACTS: dict[str, tuple[Look, ...]] = {
         learn(("after the system prompt it does not", "less than a block saves nothing"), "1 ブロックに満たない"),
         on(
             "prefixes",
-            "None of the 130 prompt tokens is found",
-            "180 トークン中、ヒットなし",
+            "None of the 153 prompt tokens is found",
+            "153 トークン中、ヒットなし",
             prefix_try="date-first",
         ),
         on(
             "prefixes",
-            "48 of 130 prompt tokens are found",
-            "180 トークン中 64 トークンがヒット",
+            "64 of 153 prompt tokens are found",
+            "153 トークン中 64 トークンがヒット",
             prefix_try="date-last",
         ),
     ),
@@ -332,7 +332,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         on(
             "live",
             "Residual 0 B: measured equals predicted after each of 300 steps",
-            "差 0 B: 300 ステップすべてで実測と予測が一致",
+            "差 0 B：300 ステップすべてで実測と予測が一致",
         ),
     ),
     "S20": (
@@ -462,7 +462,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         ),
         learn(
             ("grows with layers, KV heads, head size, bytes per value, context length and requests in flight",),
-            ("レイヤー数、KV ヘッド数、ヘッドの次元、値のバイト数、コンテキスト長、同時リクエスト数",),
+            ("レイヤー数、KV ヘッド数、ヘッドの次元、値 1 個のバイト数、コンテキスト長、同時リクエスト数",),
         ),
         learn(
             "It can exceed the weights: here from 32 such requests on",
@@ -495,8 +495,19 @@ FACTS: dict[str, tuple[Look, ...]] = {
     "S30": (
         # 46 with windows or states, and one with chunks
         learn(
-            ("holds for layers of full attention", "Windows stop growing", "states never grow: 47 of the 167"),
-            ("フルアテンションのレイヤー", "途中で増えなくなり、状態の大きさは一定", "167 個の config のうち 47 個"),
+            (
+                "holds for layers of full attention",
+                "Windows stop growing",
+                "chunks begin anew, and states never grow: 47 of the 167",
+                "46 windows or states",
+            ),
+            (
+                "フルアテンションのレイヤー",
+                "途中で増えなくなり",
+                "状態の大きさは一定",
+                "config 167 件のうち 47 件",
+                "ウィンドウまたは状態は 46 件",
+            ),
         ),
         sizing(
             ("No single rate per token holds for this model", "416 MiB", "80 KiB per token"),
@@ -512,9 +523,15 @@ FACTS: dict[str, tuple[Look, ...]] = {
             (
                 "on 2 × H200 183 → 212 requests of 4,096 tokens (+16%)",
                 "on 1 × H100 5 → 34",
-                "BF16 weights fill the card",
+                "61 GiB of BF16 weights leave 5.66 GiB for the cache, and FP8 weights 34.7 GiB",
             ),
-            ("H200 2 基では 4,096 トークンのリクエストが 183 → 212 件（+16%）", "H100 1 基では", "5 → 34 件"),
+            (
+                "H200 2 基では 4,096 トークンのリクエストが 183 → 212 件（+16%）",
+                "1 × H100 では",
+                "5.66 GiB",
+                "34.7 GiB",
+                "5 → 34 件",
+            ),
         ),
         sizing(("FP8 weights | 34",), ("FP8 の重み | 34",), tab=tabs.WHAT_IF, **BF16),
     ),

@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +46,83 @@ def comes_to(formula: str) -> None:
         plain = re.sub("⌈(.*?) ÷ (.*?)⌉", r"-(-\1 // \2)", left)
         plain = re.sub("⌊(.*?) ÷ (.*?)⌋", r"(\1 // \2)", plain)
         assert eval(plain.translate(SIGNS), {}, {}) == int(right.replace(",", "")), formula  # noqa: S307 - digits alone
+
+
+UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+TERM = r"-?[\d,.]+ (?:[KMGT]i)?B\b"
+
+
+def bytes_in(printed: str) -> Fraction:
+    number, unit = printed.split(" ")
+    return Fraction(number.replace(",", "")) * UNITS[unit]
+
+
+def adds_up(formula: str) -> bool:
+    """Whether the terms come to the result, to the digits in which both are printed; False where nothing is to add."""
+    formula = re.sub(r"^.*?[:：] ?(?=[(\d])", "", formula)
+    left, equals, right = formula.rpartition(" = ")
+    if not equals or re.search("[→⌊⌈^a-z]| n", re.sub("[KMGT]i?B", "", left)) or (" = " in left and ";" not in left):
+        return False
+    if ";" in left:  # of one token, and how many there are
+        each, _, count = left.rpartition("; × ")
+        assert adds_up(each), each
+        left = f"{each.rpartition(' = ')[2]} × {count}"
+    left = re.sub(r"\) B\b", ")", left)
+    plain = re.sub(TERM, lambda m: f"Fraction({str(bytes_in(m[0]))!r})", left)
+    plain = re.sub(r"(?<!['\d./])([\d,.]+)(?!['\d./])", lambda m: f"Fraction({m[1].replace(',', '')!r})", plain)
+    value = eval(plain.translate(SIGNS), {"Fraction": Fraction}, {})  # noqa: S307 - digits alone
+    exact = re.fullmatch(r"[\d,]+(?:\.\d+)? B", right) and value >= 1024
+    assert (value == bytes_in(right)) if exact else (format_bytes(value) == right), formula
+    return True
+
+
+ANSWERS = {
+    f"{engine}, {settings}": {"engine": engine, **settings}
+    for engine in ENGINES
+    for settings in (
+        {},
+        {"gpu": "own-8gib", "model": "Qwen/Qwen2.5-7B-Instruct", "weight_dtype": "int4"},
+        {"gpus": 4, "model": "Qwen/Qwen3-32B", "sequences": 200},
+        {"model": "google/gemma-3-27b-it", "gpu": "h200", "headroom": 0.1},
+        {"sequences": 1, "shared_tokens": 1_000, "input": 7_333, "output": 111},
+        {"gpu": "l4", "model": "Qwen/Qwen3-32B"},
+    )
+}
+
+
+@BOTH
+@pytest.mark.parametrize("settings", ANSWERS.values(), ids=ANSWERS)
+def test_what_is_printed_adds_up(settings: dict[str, Any], lang: Lang) -> None:
+    sizing = sized(Scenario(**settings))
+    for made in (per_request(sizing, lang), lacking(sizing, lang)):
+        for formula in made.formulas:
+            adds_up(formula)
+    for given in at_once(sizing, lang).given:
+        if re.fullmatch(rf"[\d,]+ × {TERM}", given.where):
+            assert adds_up(f"{given.where} = {given.value}")
+    need = lacking(sizing, lang).formulas
+    assert [adds_up(formula) for formula in need] == [True] * len(need)
+    fit = at_once(sizing, lang).formulas[0]
+    if "≤" in fit and "GiB" in fit:
+        least, room, more = (bytes_in(term) for term in re.findall(TERM, fit))
+        assert least <= room < more
+
+
+@BOTH
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_printed_adds_up_however_it_turns_out(name: str, lang: Lang) -> None:
+    for formula in lacking(EVERY[name], lang).formulas:
+        assert adds_up(formula)
+    for formula in per_request(EVERY[name], lang).formulas:
+        adds_up(formula)
+
+
+def test_the_hidden_part_of_a_gpu_is_in_its_working() -> None:
+    need, left, seen, taken = lacking(sized(Scenario()), "en").formulas
+    assert need == "50 × 256 × 4 MiB − 34.7 GiB = 15.3 GiB"
+    assert left.startswith("Left for the cache: 72.8")
+    assert seen == "What programs see of the GPU: 79.65 GiB − 0.47 GiB = 79.2 GiB"
+    assert taken == "What the engine takes of that: 79.18 GiB × 0.92 = 72.8 GiB"
 
 
 @BOTH

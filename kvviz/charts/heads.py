@@ -17,17 +17,21 @@ from kvviz.heads import AS_MADE, Group, Heads, Sharing, kind_of
 from kvviz.text import Lang
 from kvviz.text import heads as text
 
-PHONE_WIDE, DESKTOP_WIDE = 352, 860
+PHONE_WIDE, DESKTOP_WIDE = 352, 640
 """Widths it is drawn for, in pixels."""
 _QUERY, _KV = "#1F87C9", "#D55E00"
 _GAP, _PAD, _HEAD, _MOST_IN_ROW = 5, 6, 20, 32
+_MOST_PARTS = 64
+"""What a fraction may have below the line."""
 _FONT = "var(--st-font, sans-serif)"
 _TEXT = "var(--st-text-color, #777777)"
 
 
 def ratio_words(ratio: Fraction) -> str:
-    """``1/8``, ``1``; a ratio that says little as it is, also as a decimal: ``11/28 (0.39)``."""
-    return str(ratio) if ratio.numerator == 1 else f"{ratio} ({float(ratio):.2g})"
+    """``1/8``, ``1``; a ratio that says little as it is, also as a decimal, or only so: ``11/28 (0.39)``, ``0.17``."""
+    if ratio.denominator > _MOST_PARTS:
+        return f"{float(ratio):.2g}"
+    return str(ratio) if ratio.numerator == 1 or ratio.denominator == 1 else f"{ratio} ({float(ratio):.2g})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

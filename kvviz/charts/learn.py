@@ -123,11 +123,12 @@ def computations_figure(tokens: int, lang: Lang) -> go.Figure:
             hovertemplate="%{x:,d}: %{y:,d}<extra></extra>",
         )
     marks = words.ticks(end.without)
+    across = [tokens * quarter // 4 for quarter in range(5)]  # to the very end, which the text speaks of
     return drawing.figure(
         height=_HEIGHT,
         top=36,
         legend={},
-        xaxis={"title": text.CHART_AXIS(lang), "range": [0, tokens], "tickformat": ",d"},
+        xaxis={"title": text.CHART_AXIS(lang), "range": [0, tokens], "tickvals": across, "tickformat": ",d"},
         yaxis={"range": [0, end.without * 1.05], "tickvals": marks, "ticktext": [words.tick(m) for m in marks]},
         showlegend=True,
     )

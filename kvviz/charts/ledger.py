@@ -324,7 +324,8 @@ def drawn(segments: tuple[Segment, ...]) -> list[Segment]:
         if outside and segment.term == "hidden":
             continue
         if segment.term == "outside":
-            shown.append(replace(segment, value_bytes=segment.value_bytes + hidden_bytes))
+            label = text.OUT_OF_REACH if hidden_bytes else segment.label  # another number has another name
+            shown.append(replace(segment, label=label, value_bytes=segment.value_bytes + hidden_bytes))
         elif segment.role != "overhead":
             shown.append(segment)
         elif engine_bytes:

@@ -38,6 +38,32 @@ def format_gib(count: int | Fraction) -> str:
     return f"{float(Fraction(count) / GIB):,.2f}"
 
 
+def format_factor(count: int | Fraction) -> str:
+    """All of it, for a product that is to come out as printed: ``4 MiB``, ``1,088 KiB``, ``10,250 B``."""
+    for unit, suffix in _STEPS:
+        if count and Fraction(count) * 100 % unit == 0:
+            return f"{format_exact(Fraction(count) / unit)} {suffix}"
+    return f"{format_exact(count)} B"
+
+
+def format_terms(
+    result: int | Fraction, *terms: int | Fraction, exact: int | Fraction = 0, times: Fraction = Fraction(1)
+) -> tuple[str, ...]:
+    """``terms`` whose sum with ``exact``, ``times`` a factor, is ``result``: in one unit, without signs.
+
+    They have as many decimals as it takes to come, as printed, to what ``format_bytes`` prints of the result; ``exact``
+    is printed in full.
+    """
+    fractions = [Fraction(term) for term in terms]
+    unit, suffix = next((step for step in _STEPS if any(abs(term) >= step[0] for term in fractions)), (1, "B"))
+    for decimals in range(1, 10):
+        scale = Fraction(unit, 10**decimals)
+        rounded = [round(term / scale) for term in fractions]
+        if format_bytes((exact + sum(rounded) * scale) * times) == format_bytes(result):
+            return tuple(f"{Decimal(abs(number)).scaleb(-decimals):,.{decimals}f} {suffix}" for number in rounded)
+    return tuple(f"{format_exact(abs(term))} B" for term in fractions)
+
+
 def _three_digits(value: float | Fraction) -> str:
     number = float(value)
     if number >= 99.95:

@@ -1,6 +1,6 @@
 """What a report says of a Sizing: the same sentences and rows as the page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from kvviz.levers import Lever, fixes
 from kvviz.planning import engine_name, name_of
 from kvviz.qr import qr_svg
 from kvviz.report.document import Block, Cell, Code, Figure, Heading, Lines, Number, Report, Section, Table
-from kvviz.report.drawings import growth_svg, ledger_svg
+from kvviz.report.drawings import PAGE, PHONE, Paper, growth_svg, ledger_svg
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message
 from kvviz.text import charts as parts
@@ -88,10 +88,10 @@ def _sections(sizing: Sizing, lang: Lang, possible: Sequence[Lever]) -> Iterator
     yield Section(name="briefly", title=text.BRIEFLY(lang), blocks=(Lines(tuple(_briefly(sizing, lang))),))
     yield Section(name="working", title=exported.WORKING(lang), blocks=tuple(_working(sizing, lang)))
     if sizing.budget is not None:
-        figure = Figure(svg=ledger_svg(sizing, lang), alt=ledger_alt(sizing, lang))
+        figure = _drawn(ledger_svg, ledger_alt(sizing, lang), sizing, lang)
         blocks = (figure, _ledger(sizing, sizing.budget, lang))
         yield Section(name="ledger", title=labels.LEDGER(lang), blocks=blocks)
-    figure = Figure(svg=growth_svg(sizing, lang), alt=growth_alt(sizing, lang))
+    figure = _drawn(growth_svg, growth_alt(sizing, lang), sizing, lang)
     blocks = (figure, _of_rows(growth_rows(sizing, lang), lang))
     yield Section(name="growth", title=labels.GROWTH(lang), blocks=blocks)
     if offered := fixes(sizing, tuple(possible)):
@@ -107,6 +107,10 @@ def _sections(sizing: Sizing, lang: Lang, possible: Sequence[Lever]) -> Iterator
     yield Section(name="warnings", title=text.WARNINGS(lang), blocks=blocks_of)
     left_out = Lines(tuple(line(lang) for line in not_modelled(sizing.scenario)))
     yield Section(name="left-out", title=exported.NOT_MODELLED(lang), blocks=(left_out,))
+
+
+def _drawn(draw: Callable[[Sizing, Lang, Paper], str], alt: str, sizing: Sizing, lang: Lang) -> Figure:
+    return Figure(svg=draw(sizing, lang, PAGE), alt=alt, narrow=draw(sizing, lang, PHONE))
 
 
 def _briefly(sizing: Sizing, lang: Lang) -> Iterator[str]:
@@ -205,9 +209,8 @@ def _ledger(sizing: Sizing, budget: Budget, lang: Lang) -> Table:
 
 def _memory(gpu: Device, lang: Lang) -> tuple[str, str]:
     """Basis and source of a GPU's memory."""
-    if gpu.memory_source == TYPED:
-        return "exact", memory_note(gpu)(lang)
-    return "measured" if gpu.memory_basis == "measured" else "assumed", gpu.memory_source
+    basis = "exact" if gpu.memory_source == TYPED else "measured" if gpu.memory_basis == "measured" else "assumed"
+    return basis, memory_note(gpu)(lang)
 
 
 def _assumptions(sizing: Sizing, lang: Lang) -> Iterator[Block]:

@@ -36,6 +36,8 @@ class Figure:
 
     svg: str
     alt: str
+    narrow: str = ""
+    """The same for a phone; empty: it does for both."""
 
 
 @dataclass(frozen=True, slots=True)

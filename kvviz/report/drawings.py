@@ -1,10 +1,11 @@
 """The ledger and the growth chart as plain SVG, for paper: black letters, and patterns as well as colours.
 
 What is drawn is what the page's charts draw, from the same parts, lines and scales. Lengths are pixels of a drawing
-that is ``WIDE`` across and shrinks with the page.
+that shrinks with the page; for a phone there is a narrow one, because letters half as large cannot be read.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Final
 
@@ -42,17 +43,40 @@ from kvviz.text import Lang
 from kvviz.text import charts as text
 from kvviz.text import sizing as titles
 
-WIDE: Final = 720
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """What is drawn on."""
+
+    wide: int
+    """Pixels."""
+    columns: int
+    """Of the growth chart's legend; the ledger's has twice as many."""
+    ending: str = ""
+    """Of ids, which are the only ones of their kind on the page."""
+
+    @property
+    def right(self) -> float:
+        """Of the field inside the growth chart's axes."""
+        return self.wide - _MARGIN
+
+    def x(self, share: float) -> float:
+        """Where a share of that field's width is."""
+        return _LEFT + (self.right - _LEFT) * share
+
+
+PAGE: Final = Paper(wide=720, columns=2)
+PHONE: Final = Paper(wide=370, columns=1, ending="-phone")
 _INK, _FAINT, _GRID = "#111111", "#444444", "#DDDDDD"
 _FONT: Final = 12
 _SWATCH: Final = 16
 
 
-def _svg(name: str, title: str, alt: str, tall: float, body: Iterable[str], defs: str = "") -> str:
-    """``name`` makes ids that are the only ones of their kind on the page."""
+def _svg(paper: Paper, name: str, title: str, alt: str, tall: float, body: Iterable[str], defs: str) -> str:
+    name += paper.ending
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{name}-title {name}-desc" '
-        f'viewBox="0 0 {WIDE} {tall:g}" width="100%" font-size="{_FONT}">'
+        f'viewBox="0 0 {paper.wide} {tall:g}" width="100%" font-size="{_FONT}">'
         f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(alt)}</desc>'
         f"<defs>{defs}</defs>{''.join(body)}</svg>"
     )
@@ -83,10 +107,12 @@ def _line(x0: float, y0: float, x1: float, y1: float, colour: str, *, width: flo
 # --- the ledger ------------------------------------------------------------------------------------------------------
 
 _BAR_TOP, _BAR_TALL = 44, 46
-_LEGEND_COLUMNS, _LEGEND_ROW = 4, 34
+_LEGEND_ROW: Final = 34
+_ROOM_INSIDE: Final = INSIDE_FRACTION * PAGE.wide / 2
+"""A part of the bar that is not as wide has its bytes in the legend only."""
 
 
-def ledger_svg(sizing: Sizing, lang: Lang) -> str:
+def ledger_svg(sizing: Sizing, lang: Lang, paper: Paper = PAGE) -> str:
     """One GPU's memory as a bar. ``sizing.budget`` must be there.
 
     What is short is drawn to scale up to the size of the card; beyond that the bar is broken, as on the page.
@@ -100,18 +126,18 @@ def ledger_svg(sizing: Sizing, lang: Lang) -> str:
     shrunk = min(1.0, card / lacking) if lacking else 1.0
     total = card + lacking * shrunk
     longest = max(beyond, key=lambda s: s.value_bytes, default=None)
-    scale = WIDE / total
+    scale = paper.wide / total
     body, inside, x = [], [], 0.0
     for segment in segments:
         wide = segment.value_bytes * (1.0 if segment.on_gpu else shrunk) * scale
         body.append(
             f'<rect class="part" x="{x:.2f}" y="{_BAR_TOP}" width="{wide:.2f}" height="{_BAR_TALL}" '
-            f'fill="url(#ledger-{_fill(segment)})" stroke="{COLOURS[segment.role]}">'
+            f'fill="{_filled(segment, paper)}" stroke="{COLOURS[segment.role]}">'
             f"<title>{escape(_said(segment, lang))}</title></rect>"
         )
         if shrunk < 1 and segment is longest:
             body.append(_break(x + wide / 2, BREAK_FRACTION * card * scale))
-        elif wide >= INSIDE_FRACTION * WIDE / 2 and (segment.on_gpu or shrunk == 1):
+        elif wide >= _ROOM_INSIDE and (segment.on_gpu or shrunk == 1):
             inside.append(_on_white(x + wide / 2, _BAR_TOP + _BAR_TALL / 2 + 4, format_bytes(segment.value_bytes)))
         x += wide
     edge, foot = card * scale, _BAR_TOP + _BAR_TALL
@@ -120,32 +146,33 @@ def ledger_svg(sizing: Sizing, lang: Lang) -> str:
     name = text.CARD(lang, device=budget.device.name, bytes=format_bytes(card))
     body.append(_text(max(edge, text_width(name)), _BAR_TOP - 12, name, anchor="end"))
     if beyond:
-        body.append(_text(WIDE, 14, short_label(sizing, budget, lang), anchor="end", bold=True))
+        body.append(_text(paper.wide, 14, short_label(sizing, budget, lang), anchor="end", bold=True))
     for value in ticks(total / GIB) if shrunk == 1 else ticks(card / GIB, most=3):
         place = value * GIB * scale
         body.append(_line(place, foot, place, foot + 5, _FAINT))
         said = f"{tick(value)} GiB" if value else "0"
         body.append(_text(place, foot + 18, said, anchor="middle" if value else "start", fill=_FAINT))
     if shrunk < 1:
-        body.append(_text((edge + WIDE) / 2, foot + 18, text.NOT_TO_SCALE(lang), anchor="middle", fill=_FAINT))
+        body.append(_text((edge + paper.wide) / 2, foot + 18, text.NOT_TO_SCALE(lang), anchor="middle", fill=_FAINT))
     top = foot + 34
     listed = [s for s in segments if s.term != "remainder"]
-    body += [_legend(segment, place, top, lang) for place, segment in enumerate(listed)]
-    tall = top + -(-len(listed) // _LEGEND_COLUMNS) * _LEGEND_ROW
-    fills = "".join(_pattern(one) for one in {_fill(s): s for s in segments}.values())
-    return _svg("ledger", titles.LEDGER(lang), ledger_alt(sizing, lang), tall, body, fills)
+    body += [_legend(segment, place, top, paper, lang) for place, segment in enumerate(listed)]
+    tall = top + -(-len(listed) // (2 * paper.columns)) * _LEGEND_ROW
+    fills = "".join(_pattern(one, paper) for one in {_fill(s): s for s in segments}.values())
+    return _svg(paper, "ledger", titles.LEDGER(lang), ledger_alt(sizing, lang), tall, body, fills)
 
 
 def _said(segment: Segment, lang: Lang) -> str:
     return text.PART_BYTES(lang, label=segment.label(lang), bytes=value_label(segment, lang))
 
 
-def _legend(segment: Segment, place: int, top: float, lang: Lang) -> str:
-    x = place % _LEGEND_COLUMNS * WIDE / _LEGEND_COLUMNS
-    y = top + place // _LEGEND_COLUMNS * _LEGEND_ROW
+def _legend(segment: Segment, place: int, top: float, paper: Paper, lang: Lang) -> str:
+    columns = 2 * paper.columns
+    x = place % columns * paper.wide / columns
+    y = top + place // columns * _LEGEND_ROW
     return (
         f'<rect x="{x + 0.5:.1f}" y="{y + 0.5:.1f}" width="{_SWATCH}" height="{_SWATCH}" '
-        f'fill="url(#ledger-{_fill(segment)})" stroke="{COLOURS[segment.role]}"/>'
+        f'fill="{_filled(segment, paper)}" stroke="{COLOURS[segment.role]}"/>'
         f"{_text(x + _SWATCH + 7, y + 10, segment.label(lang))}"
         f"{_text(x + _SWATCH + 7, y + 25, value_label(segment, lang), bold=True)}"
     )
@@ -173,6 +200,10 @@ def _fill(segment: Segment) -> str:
     return segment.term.replace("_", "-") if segment.term in ("cache_spare", "kept_free") else segment.role
 
 
+def _filled(segment: Segment, paper: Paper) -> str:
+    return f"url(#ledger-{_fill(segment)}{paper.ending})"
+
+
 _STROKES: Final = {
     "weights": "",
     "kv": "M0 8L8 0M-2 2L2 -2M6 10L10 6",
@@ -186,7 +217,7 @@ _STROKES: Final = {
 """One tile of eight by eight pixels."""
 
 
-def _pattern(segment: Segment) -> str:
+def _pattern(segment: Segment, paper: Paper) -> str:
     """White strokes on the role's colour; in the colour on white where there is nothing yet, or no more room."""
     name, colour = _fill(segment), COLOURS[segment.role]
     hollow = name not in COLOURS
@@ -194,7 +225,7 @@ def _pattern(segment: Segment) -> str:
     strokes = _STROKES["beyond" if name.endswith("-beyond") else name]
     width = 2.2 if name.endswith("-beyond") else 1.2
     return (
-        f'<pattern id="ledger-{name}" width="8" height="8" patternUnits="userSpaceOnUse">'
+        f'<pattern id="ledger-{name}{paper.ending}" width="8" height="8" patternUnits="userSpaceOnUse">'
         f'<rect width="8" height="8" fill="{ground}"/>'
         f'<path d="{strokes}" stroke="{ink}" stroke-width="{width}" fill="none"/></pattern>'
     )
@@ -202,71 +233,68 @@ def _pattern(segment: Segment) -> str:
 
 # --- growth ----------------------------------------------------------------------------------------------------------
 
-_LEFT, _TOP, _ACROSS, _UP = 50, 26, 652, 236
-"""Of the field inside the axes: its left and upper edge, its width and height."""
+_LEFT, _TOP, _UP, _MARGIN = 50, 26, 236, 18
+"""Of the field inside the axes: its left and upper edge, its height, and what is free right of it."""
 _AXIS = 44
 _NAME_ROW, _SAMPLE = 17, 34
 _DASHES: Final = ("9 5", "2.5 4")
 
 
-def growth_svg(sizing: Sizing, lang: Lang) -> str:
+def growth_svg(sizing: Sizing, lang: Lang, paper: Paper = PAGE) -> str:
     """The cache against context length, with the pool, the weights and the length asked for."""
     g = growth(sizing)
     here_bytes = g.need_bytes(g.asked.per_engine, sizing.tokens)
     scale, weights_in_sight = scale_of(g, here_bytes, log=False)
     room = room_of(sizing, g, scale, weights_in_sight)
-    body = list(_axes(g, scale, lang))
+    body = list(_axes(g, scale, paper, lang))
     named: list[tuple[str, str]] = []
     limit = sizing.architecture.max_context_tokens
     if limit is not None and limit < g.end_tokens:
-        x = _x(scale, limit)
+        x = paper.x(scale.across(limit))
         band = f'y="{_TOP}" height="{_UP}" fill="#EEEEEE"'
-        body.insert(0, f'<rect x="{x:.1f}" width="{_LEFT + _ACROSS - x:.1f}" {band}/>')
+        body.insert(0, f'<rect x="{x:.1f}" width="{paper.right - x:.1f}" {band}/>')
     if g.usable_bytes is not None:
         sample = _line(0, 0, _SAMPLE, 0, RULE, width=2)
-        body.append(_level(scale, g.usable_bytes, RULE, width=2))
+        body.append(_level(scale, paper, g.usable_bytes, RULE, width=2))
         named.append((sample, capacity_name(sizing, g.usable_bytes, lang)))
     if g.weights_bytes is not None:
         if weights_in_sight:
-            body.append(_level(scale, g.weights_bytes, COLOURS["weights"], width=3, dash="14 4 3 4"))
+            body.append(_level(scale, paper, g.weights_bytes, COLOURS["weights"], width=3, dash="14 4 3 4"))
         sample = _line(0, 0, _SAMPLE, 0, COLOURS["weights"], width=3, dash="14 4 3 4")
         named.append((sample, weights_name(g, weights_in_sight, lang)))
     dashes = iter(_DASHES)
     for one in g.lines:
         mine = one is g.asked
         width, dash = (4.0, "") if mine else (2.0, next(dashes))
-        body.append(_growing(g, one, scale, width=width, dash=dash))
+        body.append(_growing(g, one, scale, paper, width=width, dash=dash))
         sample = _line(0, 0, _SAMPLE, 0, COLOURS["kv"], width=width, dash=dash)
         named.append((sample, line_name(sizing, g, one, lang)))
-    body += _leaving(room)
-    body += _crossings(g, room, scale)
-    body += _here(sizing, room, scale, float(here_bytes), lang)
+    body += _leaving(room, paper)
+    body += _crossings(g, room, scale, paper)
+    body += _here(sizing, room, scale, paper, float(here_bytes), lang)
     if sizing.scenario.typical_tokens != sizing.tokens:
         n = sizing.scenario.typical_tokens
         count = g.need_bytes(g.asked.per_engine, n)
         if count <= scale.top_bytes:
-            body.append(_square(_x(scale, n), _y(scale, float(count))))
+            body.append(_square(paper.x(scale.across(n)), _y(scale, float(count))))
         named.append((_square(_SAMPLE / 2, 0), typical_name(sizing, lang)))
     if limit is not None and limit < g.end_tokens:
         sample = f'<rect y="-6" width="{_SAMPLE}" height="12" fill="#EEEEEE" stroke="{_GRID}"/>'
         named.append((sample, text.BEYOND(lang, tokens=tokens(limit, lang))))
     top = _TOP + _UP + _AXIS + 8
-    legend, tall = _names(named, top)
-    clip = f'<clipPath id="growth-field"><rect x="{_LEFT}" y="{_TOP}" width="{_ACROSS}" height="{_UP}"/></clipPath>'
-    return _svg("growth", titles.GROWTH(lang), growth_alt(sizing, lang), tall, [*body, legend], clip)
-
-
-def _x(scale: Scale, n: float) -> float:
-    return _LEFT + _ACROSS * scale.across(n)
+    legend, tall = _names(named, top, paper)
+    field = f'<rect x="{_LEFT}" y="{_TOP}" width="{paper.right - _LEFT}" height="{_UP}"/>'
+    clip = f'<clipPath id="growth-field{paper.ending}">{field}</clipPath>'
+    return _svg(paper, "growth", titles.GROWTH(lang), growth_alt(sizing, lang), tall, [*body, legend], clip)
 
 
 def _y(scale: Scale, count: float) -> float:
     return _TOP + _UP * (1 - count / float(scale.top_bytes))
 
 
-def _axes(g: Growth, scale: Scale, lang: Lang) -> Iterable[str]:
+def _axes(g: Growth, scale: Scale, paper: Paper, lang: Lang) -> Iterable[str]:
     across, (up, unit) = tokens_axis(scale), bytes_axis(scale)
-    foot, right = _TOP + _UP, _LEFT + _ACROSS
+    foot, right = _TOP + _UP, paper.right
     title = text.GROWTH_TITLE if g.counted else text.GROWTH_TITLE_CONTENT
     yield _text(0, 14, title(lang, unit=unit), bold=True)
     for value, said in zip(up["tickvals"], up["ticktext"], strict=True):
@@ -274,38 +302,40 @@ def _axes(g: Growth, scale: Scale, lang: Lang) -> Iterable[str]:
         yield _line(_LEFT, y, right, y, _GRID)
         yield _text(_LEFT - 6, y + 4, said, anchor="end", fill=_FAINT)
     for value, said in zip(across["tickvals"], across["ticktext"], strict=True):
-        x = _x(scale, value)
+        x = paper.x(scale.across(value))
         yield _line(x, foot, x, foot + 5, _FAINT)
         yield _text(x, foot + 18, said, anchor="middle", fill=_FAINT)
     yield _line(_LEFT, foot, right, foot, _FAINT)
-    yield _text(_LEFT + _ACROSS / 2, foot + 36, text.TOKENS_AXIS(lang), anchor="middle")
+    yield _text(paper.x(0.5), foot + 36, text.TOKENS_AXIS(lang), anchor="middle")
 
 
-def _level(scale: Scale, count: int, colour: str, *, width: float, dash: str = "") -> str:
+def _level(scale: Scale, paper: Paper, count: int, colour: str, *, width: float, dash: str = "") -> str:
     y = _y(scale, count)
-    return _line(_LEFT, y, _LEFT + _ACROSS, y, colour, width=width, dash=dash)
+    return _line(_LEFT, y, paper.right, y, colour, width=width, dash=dash)
 
 
-def _growing(g: Growth, one: Line, scale: Scale, *, width: float, dash: str) -> str:
-    points = " ".join(f"{_x(scale, n):.1f},{_y(scale, float(g.need_bytes(one.per_engine, n))):.1f}" for n in g.points)
+def _growing(g: Growth, one: Line, scale: Scale, paper: Paper, *, width: float, dash: str) -> str:
+    points = " ".join(
+        f"{paper.x(scale.across(n)):.1f},{_y(scale, float(g.need_bytes(one.per_engine, n))):.1f}" for n in g.points
+    )
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     return (
         f'<polyline class="requests-{one.requests}" points="{points}" fill="none" stroke="{COLOURS["kv"]}" '
-        f'stroke-width="{width:g}"{dashed} clip-path="url(#growth-field)"/>'
+        f'stroke-width="{width:g}"{dashed} clip-path="url(#growth-field{paper.ending})"/>'
     )
 
 
-def _leaving(room: Room) -> Iterable[str]:
+def _leaving(room: Room, paper: Paper) -> Iterable[str]:
     """An arrow where a line goes on above."""
     for heights in room.rising:
         share = room.leaves(heights)
         if share is not None:
             room.take(share, 1.0, width=14, height=12, place="bottom center", apart=0)
-            x = _LEFT + _ACROSS * share
+            x = paper.x(share)
             yield f'<path d="M{x:.1f} {_TOP - 8}l6 10h-12z" fill="{COLOURS["kv"]}"/>'
 
 
-def _crossings(g: Growth, room: Room, scale: Scale) -> Iterable[str]:
+def _crossings(g: Growth, room: Room, scale: Scale, paper: Paper) -> Iterable[str]:
     """A dot where a line meets the pool, with the length where there is room for the number."""
     if not g.usable_bytes:
         return
@@ -314,7 +344,7 @@ def _crossings(g: Growth, room: Room, scale: Scale) -> Iterable[str]:
     for n in inside:
         room.take(scale.across(n), height, width=9, height=9, place="middle center", apart=0)
     for n in inside:
-        x, y = _x(scale, n), _y(scale, g.usable_bytes)
+        x, y = paper.x(scale.across(n)), _y(scale, g.usable_bytes)
         yield f'<circle class="crossing" cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{COLOURS["kv"]}" stroke="#FFFFFF"/>'
         number = format_count(n)
         place = room.place(scale.across(n), height, width=text_width(number), height=LINE_HEIGHT, among=PLACES, apart=7)
@@ -324,7 +354,7 @@ def _crossings(g: Growth, room: Room, scale: Scale) -> Iterable[str]:
             yield _text(x + aside, y + (-7 if vertical == "top" else 17), number, anchor=anchor)
 
 
-def _here(sizing: Sizing, room: Room, scale: Scale, here_bytes: float, lang: Lang) -> Iterable[str]:
+def _here(sizing: Sizing, room: Room, scale: Scale, paper: Paper, here_bytes: float, lang: Lang) -> Iterable[str]:
     """The length asked for; the marker lies at the upper edge where the need is above it."""
     above = here_bytes > scale.top_bytes
     share, height = scale.across(sizing.tokens), min(1.0, here_bytes / float(scale.top_bytes))
@@ -334,7 +364,7 @@ def _here(sizing: Sizing, room: Room, scale: Scale, here_bytes: float, lang: Lan
     ).split("<br>")
     wide, tall = max(map(text_width, said)), LINE_HEIGHT * len(said)
     side, foot = room.beside(share, width=wide, height=tall, apart=7)
-    x, y = _LEFT + _ACROSS * share, _TOP + _UP * (1 - height)
+    x, y = paper.x(share), _TOP + _UP * (1 - height)
     yield _line(x, _TOP, x, _TOP + _UP, _FAINT, dash="2 3")
     anchor, aside = ("start", 7) if side == "right" else ("end", -7)
     lowest = _TOP + _UP * (1 - foot) - 4
@@ -351,15 +381,17 @@ def _square(x: float, y: float) -> str:
     return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="{COLOURS["kv"]}" stroke="#FFFFFF"/>'
 
 
-def _names(named: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
-    """What each line is, two beside each other; and where that ends."""
+def _names(named: Sequence[tuple[str, str]], top: float, paper: Paper) -> tuple[str, float]:
+    """What each line is, and where that ends."""
     drawn_rows, y = [], top
-    for first in range(0, len(named), 2):
+    for first in range(0, len(named), paper.columns):
         tallest = 1
-        for place, (sample, name) in enumerate(named[first : first + 2]):
+        for place, (sample, name) in enumerate(named[first : first + paper.columns]):
             said = name.split("<br>")
             tallest = max(tallest, len(said))
             lines = "".join(_text(_SAMPLE + 8, 4 + _NAME_ROW * row, line) for row, line in enumerate(said))
-            drawn_rows.append(f'<g transform="translate({place * WIDE / 2:g} {y + 8:g})">{sample}{lines}</g>')
+            drawn_rows.append(
+                f'<g transform="translate({place * paper.wide / paper.columns:g} {y + 8:g})">{sample}{lines}</g>'
+            )
         y += _NAME_ROW * tallest + 4
     return "".join(drawn_rows), y + 4

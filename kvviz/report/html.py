@@ -9,8 +9,8 @@ from kvviz.report.document import Block, Cell, Code, Figure, Heading, Lines, Rep
 from kvviz.text import Lang
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-_SHORT: Final = 26
-"""Characters of a cell that stay on one line."""
+_SHORT, _TINY = 26, 5
+"""Characters of a cell that stay on one line, and on a phone's."""
 _STYLE: Final = """
 :root { color-scheme: light; }
 * { box-sizing: border-box; }
@@ -37,7 +37,6 @@ h3 { font-size: 0.95em; margin: 12px 0 4px; break-after: avoid; }
 .numbers dd.size { font-size: 1.5em; font-weight: 600; line-height: 1.25; }
 .numbers dd.exact { color: #444444; margin-bottom: 4px; }
 table { border-collapse: collapse; width: 100%; font-size: 0.8em; line-height: 1.35; }
-.wide { overflow-x: auto; }
 th, td { text-align: left; vertical-align: top; padding: 2px 14px 2px 0; border-bottom: 1px solid #CCCCCC;
   overflow-wrap: break-word; }
 th:last-child, td:last-child { padding-right: 0; }
@@ -50,7 +49,8 @@ td code { overflow-wrap: anywhere; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.92em; }
 ul { padding-left: 1.4em; }
 li { margin-bottom: 3px; overflow-wrap: anywhere; }
-figure { break-inside: avoid; overflow-x: auto; }
+figure { break-inside: avoid; }
+.on-phone { display: none; }
 svg { display: block; max-width: 100%; }
 .note { font-size: 0.87em; color: #333333; overflow-wrap: anywhere; }
 .briefly ul, .left-out ul, .warnings ul { font-size: 0.87em; }
@@ -63,15 +63,18 @@ svg { display: block; max-width: 100%; }
 a { color: #005A9C; }
 @media screen and (max-width: 640px) {
   main { padding: 20px 16px 32px; }
-  .wide table, figure svg { min-width: 600px; }
+  .on-paper { display: none; }
+  .on-phone { display: block; }
+  th, td { padding-right: 6px; }
+  td:last-child { overflow-wrap: anywhere; }
+  .short:not(.tiny), th.number, .answer strong { white-space: normal; }
+  table { font-size: 0.75em; }
   .origin { flex-direction: column; }
-  .origin .wide table { min-width: 0; }
 }
 @page { size: A4; margin: 14mm 15mm; }
 @media print {
   body, :lang(ja) body, body:lang(ja) { font-size: 12.5px; line-height: 1.4; print-color-adjust: exact;
     -webkit-print-color-adjust: exact; }
-  .wide, figure { overflow: visible; }
   main { max-width: none; padding: 0; }
   h2 { margin: 12px 0 5px; padding-top: 5px; }
   p, ul, table, figure { margin-bottom: 6px; }
@@ -124,7 +127,8 @@ def _block(block: Block) -> str:
         case Lines():
             return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in block.lines)}</ul>"
         case Figure():
-            return f'<figure tabindex="0">{block.svg}</figure>'
+            narrow = f'<div class="on-phone">{block.narrow}</div>' if block.narrow else ""
+            return f'<figure><div class="on-paper">{block.svg}</div>{narrow}</figure>'
         case Table():
             return _table(block)
         case _:
@@ -135,12 +139,11 @@ def _table(table: Table) -> str:
     heads = "".join(_heading(name, place in table.numbers) for place, name in enumerate(table.headings))
     rows = "".join(f"<tr>{''.join(_cells(row, table.numbers))}</tr>" for row in table.rows)
     head = f"<thead><tr>{heads}</tr></thead>" if heads else ""
-    # On a phone it scrolls by itself, with the keyboard too.
-    return f'<div class="wide" tabindex="0"><table>{head}<tbody>{rows}</tbody></table></div>'
+    return f"<table>{head}<tbody>{rows}</tbody></table>"
 
 
 def _heading(name: str, number: bool) -> str:
-    return f'<th scope="col"{_class("", number)}>{escape(name)}</th>'
+    return f'<th scope="col"{_class(name if len(name) <= _TINY else "", number)}>{escape(name)}</th>'
 
 
 def _cells(row: tuple[Cell, ...], numbers: frozenset[int]) -> Iterator[str]:
@@ -152,6 +155,8 @@ def _cells(row: tuple[Cell, ...], numbers: frozenset[int]) -> Iterator[str]:
 def _class(said: str, number: bool) -> str:
     if number:
         return ' class="number"'
+    if 0 < len(said) <= _TINY:
+        return ' class="short tiny"'
     return ' class="short"' if 0 < len(said) <= _SHORT else ""
 
 

@@ -8,6 +8,7 @@ from kvviz.export import single_line
 from kvviz.report.document import Block, Cell, Code, Figure, Heading, Lines, Report, Section, Table
 from kvviz.text import Lang, verdict
 from kvviz.text import explain as why
+from kvviz.text import export as exported
 
 _IN_A_LINK: Final = "/:?#@!$&+,;=%-._~[]"
 
@@ -28,7 +29,7 @@ def markdown(report: Report, lang: Lang) -> str:
     out.append(_table(numbers))
     for section in report.sections:
         out += _section(section)
-    out += [f"### {_escaped(report.origin_title)}", _pairs(report.origin)]
+    out += [f"### {_escaped(report.origin_title)}", _pairs(report.origin, lang)]
     return "\n\n".join(out) + "\n"
 
 
@@ -58,9 +59,10 @@ def _table(table: Table) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in ([*map(_escaped, table.headings)], rules, *rows))
 
 
-def _pairs(table: Table) -> str:
+def _pairs(table: Table, lang: Lang) -> str:
     """A table without headings, which Markdown does not have."""
-    return "\n".join(f"- {_cell(name)}: {_cell(value)}" for name, value in table.rows)
+    pairs = (exported.ONE_SETTING(lang, name=_cell(name), value=_cell(value)) for name, value in table.rows)
+    return "\n".join(f"- {pair}" for pair in pairs)
 
 
 def _cell(cell: Cell) -> str:

@@ -87,7 +87,8 @@ FRACTION_OF_FREE = Text(
 BEFORE_LOADING = Text("before loading", "読み込み前")
 AFTER_TRIAL = Text("after a trial run", "試行後")
 AVERAGE = Text(
-    "{requests} in flight is an average. With {users} people asking on their own, more than {burst} are in flight "
+    "{requests} in flight is an average. With {users} {users:person|people} asking on their own, more than "
+    "{burst} are in flight "
     "about 2% of the time (mean and two standard deviations), and {fit} fit.",
     "同時 {requests} 件は平均です。{users} 人がそれぞれ質問すると、時間の約 2% は {burst} 件を超えます"
     "（平均 + 標準偏差の 2 倍）。収まるのは {fit} 件です。",
@@ -117,7 +118,8 @@ STATES_FIRST = Text(
     "保持するためです。無効にすると {without} です。",
 )
 STATES_PER_SLOT = Text(
-    "Each slot has a state of {state} from the start, used or not: {slots} slots take {total} on the fullest GPU.",
+    "Each slot has a state of {state} from the start, used or not: {slots} {slots:slot|slots} "
+    "{slots:takes|take} {total} on the fullest GPU.",
     "各スロットは、使うかどうかにかかわらず最初から {state} の状態を持ちます。{slots} スロットで、"
     "最も埋まる GPU では {total} です。",
 )
@@ -140,7 +142,7 @@ RESERVED_NOT_NEEDED_AMD = Text(
     "この負荷に必要なのは、プール {pool} のうち {need} です。",
 )
 PER_GPU = Text(
-    "The figures of an engine's log are per GPU, and are never added up over the {gpus}: the poorest GPU decides for "
+    "The figures of an engine's log are per GPU, and are never added up over the {gpus}: the tightest GPU decides for "
     "all of them.",
     "エンジンのログの値は GPU あたりです。{gpus} 基分を合計せず、最も余裕のない GPU で全体が決まります。",
 )

@@ -3,7 +3,7 @@
 from kvviz.text.base import Text
 
 # Counts.
-REQUESTS = Text(en="{requests} requests", ja="{requests} 件")
+REQUESTS = Text(en="{requests} {requests:request|requests}", ja="{requests} 件")
 REQUEST = Text(en="1 request", ja="1 件")
 TOKENS = Text(en="{tokens} tokens", ja="{tokens} トークン")
 TOKEN = Text(en="1 token", ja="1 トークン")
@@ -44,6 +44,7 @@ GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")
 NON_TORCH = Text(en="Outside PyTorch", ja="PyTorch 以外")
 RUN_TIME_SHORT = Text(en="Run time short", ja="実行時メモリの不足")
 OUTSIDE = Text(en="Outside the fraction", ja="エンジンが使わない領域")
+OUT_OF_REACH = Text(en="Out of reach", ja="使えない領域")
 HIDDEN = Text(en="Not seen by programs", ja="プログラムから見えない領域")
 CACHE_NEEDED = Text(en="Cache needed", ja="必要なキャッシュ")
 CACHE_THAT_FITS = Text(en="Cache that fits", ja="収まるキャッシュ")
@@ -104,8 +105,8 @@ REMAINDER_SOURCE = Text(
     ja="余り：プールは {block} のブロック単位",
 )
 OUTSIDE_SOURCE = Text(
-    en="{total} that programs see − the engine's share of {fraction}",
-    ja="プログラムから見える {total} − エンジンの枠（割合 {fraction}）",
+    en="{total} that programs see − the engine's memory fraction of {fraction}",
+    ja="プログラムから見える {total} − エンジンの枠（メモリ使用率 {fraction}）",
 )
 
 LEDGER_ALT = Text(
@@ -246,7 +247,7 @@ SHORT_KINDS = {
 }
 """The kinds where a line must do; two compressed ones are one."""
 SHORT_COUNT = Text(en="{count} {kind}", ja="{kind} {count}")
-LAYER_COUNTS = Text(en="{count} layers: {kinds}", ja="{count} レイヤー：{kinds}")
+LAYER_COUNTS = Text(en="{count} {count:layer|layers}: {kinds}", ja="{count} レイヤー：{kinds}")
 WINDOW_TOKENS = Text(en="last {tokens}", ja="直近 {tokens}")
 CHUNK_TOKENS = Text(en="chunks of {tokens}", ja="{tokens}のチャンク")
 CROSS_TOKENS = Text(en="encoder: {tokens}", ja="エンコーダー {tokens}")

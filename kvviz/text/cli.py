@@ -77,8 +77,8 @@ FLAGS = {
     "engine": Text(en="engine", ja="エンジン"),
     "engine_version": Text(en="an older version of the engine", ja="エンジンの旧バージョン"),
     "memory_fraction": Text(
-        en="share of GPU memory the engine may use, of what its own setting is a share of",
-        ja="エンジンが使う GPU メモリの割合（何に対する割合かはエンジンの設定による）",
+        en="memory fraction the engine may use, of what its own setting is a fraction of",
+        ja="エンジンのメモリ使用率（何に対する割合かはエンジンの設定による）",
     ),
     "block_tokens": Text(en="tokens per block", ja="ブロックあたりのトークン数"),
     "batched_tokens": Text(en="vLLM --max-num-batched-tokens", ja="vLLM の --max-num-batched-tokens"),
@@ -140,7 +140,7 @@ TOKENS = Text(
     en="KV tokens of one sequence, instead of --input and --output",
     ja="1 系列の KV トークン数（--input と --output の代わり）",
 )
-ONE_OF = Text(en="{help}: {choices}", ja="{help}: {choices}")
+ONE_OF = Text(en="{help}: {choices}", ja="{help}：{choices}")
 DEFAULT = Text(en="{help} (default: {value})", ja="{help}（既定値：{value}）")
 
 BOTH_LENGTHS = Text(
@@ -189,25 +189,29 @@ FIT_ONE = Text(
     "GPU あたりの余裕は {bytes} です。",
 )
 FIT_YES = Text(
-    en="All {needed} requests fit at once on {gpus}, each at {tokens} tokens ({engine}). {counted} would fit;"
+    en="All {needed} {needed:request|requests} {needed:fits|fit} at once on {gpus}, each at {tokens} tokens "
+    "({engine}). {counted} would fit;"
     " {bytes} per GPU to spare.",
     ja="{gpus} に {needed} 件すべてが同時に収まります（各 {tokens} トークン、{engine}）。最大 {counted} 件、"
     "GPU あたりの余裕は {bytes} です。",
 )
 FIT_HELD = Text(
-    en="All {needed} requests fit on {gpus} at {tokens} tokens each, unless many long prompts arrive together"
+    en="All {needed} {needed:request|requests} {needed:fits|fit} on {gpus} at {tokens} tokens each, unless many "
+    "long prompts arrive together"
     " ({engine}): {counted} are certain, {held} fit while decoding.",
     ja="長いプロンプトが重ならなければ、{gpus} に {needed} 件すべてが収まります（各 {tokens} トークン、{engine}）。"
     "確実なのは {counted} 件、デコード中は {held} 件です。",
 )
 FIT_NO = Text(
-    en="{counted} of {needed} requests fit at once on {gpus}, each at {tokens} tokens ({engine})."
+    en="{counted} of {needed} {needed:request|requests} {needed:fits|fit} at once on {gpus}, each at {tokens} "
+    "tokens ({engine})."
     " {bytes} per GPU short.",
     ja="{gpus} に同時に収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
     "GPU あたり {bytes} 不足しています。",
 )
 FIT_SLOTS = Text(
-    en="{counted} of {needed} requests at once on {gpus}, each at {tokens} tokens ({engine}): there are no more slots."
+    en="{counted} of {needed} {needed:request|requests} at once on {gpus}, each at {tokens} tokens ({engine}): "
+    "there are no more slots."
     " {bytes} per GPU to spare.",
     ja="{gpus} で同時に処理できるのはスロット数の上限により {needed} 件中 {counted} 件です"
     "（各 {tokens} トークン、{engine}）。GPU あたり {bytes} の余裕があります。",
@@ -266,7 +270,7 @@ LEDGER = Text(en="One GPU", ja="GPU 1 基")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
 HIDDEN = Text(en="not seen by programs", ja="見えない領域")
 OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")
-OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（割合 {fraction}）")
+OUTSIDE_NOTE = Text(en="never touched (memory fraction {fraction})", ja="使われない（メモリ使用率 {fraction}）")
 WEIGHTS = Text(en="weights", ja="重み")
 ACTIVATIONS = Text(en="activations", ja="アクティベーション")
 GRAPHS = Text(en="CUDA graphs", ja="CUDA グラフ")

@@ -101,7 +101,7 @@ NOT_DIVISIBLE = Text(
     ja="{value} は {divisor} の倍数でなければなりません",
 )
 OUTSIDE_LAYERS = Text(
-    en="layer {value} does not exist: the model has {layers} layers",
+    en="layer {value} does not exist: the model has {layers} {layers:layer|layers}",
     ja="レイヤー {value} はありません：レイヤーの数は {layers} です",
 )
 
@@ -133,10 +133,11 @@ WINDOW_NOT_A_LIMIT = Text(
 )
 KEYS_AS_VALUES = Text(
     en="Full layers use keys as values, but engines store both halves, so this saves nothing.",
-    ja="フルアテンションのレイヤーはキーを値としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
+    ja="フルアテンションのレイヤーは K を V としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
 )
 SHARED_LAYERS = Text(
-    en="{count} layers reuse another layer's cache and store nothing. SGLang allocates their buffers all the same.",
+    en="{count} {count:layer|layers} {count:reuses|reuse} another layer's cache and store nothing. SGLang "
+    "allocates their buffers all the same.",
     ja="{count} レイヤーは他のレイヤーのキャッシュを使い、自分では何も保存しません。"
     "SGLang はそのバッファも確保します。",
 )

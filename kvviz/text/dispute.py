@@ -80,7 +80,7 @@ PER: Final[Mapping[str, Text]] = {
     "load": Text(" in total", "（合計）"),
 }
 FOR_SCENARIO = Text(
-    "{model}, {tokens} tokens, {requests} requests at once, {dtype} cache",
+    "{model}, {tokens} tokens, {requests} {requests:request|requests} at once, {dtype} cache",
     "{model}、{tokens} トークン、同時 {requests} 件、{dtype} キャッシュ",
 )
 RIGHT_HERE = Text("Right here: **{content}** for one request.", "正しくは、1 リクエストで **{content}** です。")

@@ -39,7 +39,7 @@ TP_DOES_NOT_DIVIDE = Text(
     "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
 )
 PP_TOO_LARGE = Text(
-    "Pipeline parallel {pp} is more than the {layers} layers there are to share out: use 1 to {layers}.",
+    "Pipeline parallel {pp} is more than the {layers} {layers:layer|layers} there are to share out: use 1 to {layers}.",
     "パイプライン並列数 {pp} に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
 )
 PP_EMPTY_STAGE = Text(
@@ -146,14 +146,16 @@ UNKNOWN_GPU = Text(
 
 # Where the terms of the budget come from
 STATES_APART = Text(
-    "{source} Besides {states}: vLLM's V0 engine kept the states of {sequences} requests (--max-num-seqs) outside the "
+    "{source} Besides {states}: vLLM's V0 engine kept the states of {sequences} {sequences:request|requests} "
+    "(--max-num-seqs) outside the "
     "pool.",
     "{source} ほかに {states}：vLLM の V0 エンジンは、{sequences} リクエスト分（--max-num-seqs）の状態を"
     "プールの外に持ちました。",
 )
 ACTIVATIONS_FITTED = Text(
     "Two values fitted on {count} measured starts of vLLM 0.11 on H100, worst error {error}, and used for 0.33: "
-    "sampling {sequences} requests over the vocabulary, and the hidden states of {batched} batched tokens. Encoders "
+    "sampling {sequences} {sequences:request|requests} over the vocabulary, and the hidden states of {batched} "
+    "batched tokens. Encoders "
     "of images or sound are not in it.",
     "H100 での vLLM 0.11 の起動 {count} 件の実測に 2 つの係数を当てはめ（最大誤差 {error}）、0.33 に使った推定です。"
     "語彙全体にわたる {sequences} リクエストのサンプリングと、{batched} トークンの隠れ状態から成ります。"
@@ -219,14 +221,16 @@ MORE_THAN_RUN_GROUP = Text(
     "--max-num-seqs を上げない限り {most} 件までで、残りは待ち行列に入ります。",
 )
 SLOTS_LIMIT = Text(
-    "A llama.cpp server has {most} slots at most, however much memory there is: of {requests} requests "
+    "A llama.cpp server has {most} {most:slot|slots} at most, however much memory there is: of {requests} "
+    "{requests:request|requests} "
     "the others wait.",
     "llama.cpp のサーバーのスロットは、メモリに余裕があっても {most} 個までです。{requests} 件のうち残りは待ち行列に"
     "入ります。",
 )
 SLOTS_LIMIT_ENGINES = Text(
-    "A llama.cpp server has {most} slots at most, however much memory there is; {engines} of them have {fit}, and of "
-    "{requests} requests the others wait.",
+    "A llama.cpp server has {most} {most:slot|slots} at most, however much memory there is; {engines} of them "
+    "have {fit}, and of "
+    "{requests} {requests:request|requests} the others wait.",
     "llama.cpp のサーバーのスロットは、メモリに余裕があっても {most} 個までです。{engines} 個で {fit} 個となり、"
     "{requests} 件のうち残りは待ち行列に入ります。",
 )
@@ -319,11 +323,12 @@ COARSE_BLOCKS = Text(
     "この単位になります。",
 )
 PASSAGES = Text(
-    "The longest input is {total} tokens: {input} and {passages} retrieved passages of {each} each.",
+    "The longest input is {total} tokens: {input} and {passages} retrieved {passages:passage|passages} of {each} each.",
     "最長の入力は {total} トークンです（{input} に、検索文書 {passages} 件 × {each} を加えた値）。",
 )
 FROM_USERS = Text(
-    "{requests} requests in flight come from the users: {formula}, rounded up. That is the average while all of them "
+    "{requests} {requests:request|requests} in flight come from the users: {formula}, rounded up. That is the "
+    "average while all of them "
     "are at work; bursts go above it.",
     "同時リクエスト数 {requests} 件は利用者数から求めました（{formula}、端数切り上げ）。"
     "全員が利用しているときの平均で、集中すればこれを超えます。",
@@ -337,7 +342,8 @@ HEADROOM = Text(
     "プールの {share}（GPU あたり {pool} のうち {kept}）を空けておき、収まる件数は残りで数えます。",
 )
 TYPICAL = Text(
-    "At a typical length of {tokens} tokens ({share} of the longest) {fit} requests fit at once; the verdict goes by "
+    "At a typical length of {tokens} tokens ({share} of the longest) {fit} {fit:request|requests} "
+    "{fit:fits|fit} at once; the verdict goes by "
     "the longest.",
     "典型的な長さ {tokens} トークン（最長の {share}）なら、同時に {fit} 件が収まります。"
     "判定は最長のリクエストで行います。",
@@ -352,7 +358,10 @@ SHARED = Text(
     "状態は共有されません。"
     "先頭から完全に一致し、プレフィックスキャッシュに当たることが前提です。",
 )
-SHARED_WITHOUT = Text("{said} Without hits {fit} requests fit.", "{said}当たらなければ、収まるのは {fit} 件です。")
+SHARED_WITHOUT = Text(
+    "{said} Without hits {fit} {fit:request|requests} {fit:fits|fit}.",
+    "{said}当たらなければ、収まるのは {fit} 件です。",
+)
 SHARED_NOTHING = Text(
     "Sharing {shared} tokens saves nothing here: only whole blocks of layers that keep every token are shared, and "
     "there is none.",

@@ -49,6 +49,16 @@ TERMS: Final[tuple[Term, ...]] = (
         japanese=("アテンション",),
     ),
     Term(
+        name=Text("Keys and values", "K と V"),
+        reading="ケーとブイ",
+        meaning=Text(
+            "what a token leaves for later ones: keys to be found by, values to be read",
+            "トークンが後のトークンのために残す、照合用のキー（K）と取り込まれるバリュー（V）",
+        ),
+        said=r"keys? and values?|K and V",
+        japanese=("K と V", "K、V", "K や V"),
+    ),
+    Term(
         name=Text("Layer", "レイヤー"),
         reading="",
         meaning=Text(
@@ -82,6 +92,23 @@ TERMS: Final[tuple[Term, ...]] = (
         japanese=("ヘッドの次元",),
     ),
     Term(
+        name=Text("Bytes per value", "値 1 個のバイト数"),
+        reading="あたいいっこのバイトすう",
+        meaning=Text("of one number in a key or value: 2 in 16 bits", "K や V の要素 1 個の大きさで、16 ビットなら 2"),
+        said=r"bytes per value",
+        japanese=("値 1 個のバイト数",),
+    ),
+    Term(
+        name=Text("Formula", "計算式"),
+        reading="けいさんしき",
+        meaning=Text(
+            "the product that a cache takes: layers, KV heads, head size and so on",
+            "レイヤー数、KV ヘッド数、ヘッドの次元などを掛けてキャッシュの量を出す式",
+        ),
+        said=r"formulas?",
+        japanese=("計算", "式"),
+    ),
+    Term(
         name=Text("MHA", "MHA"),
         reading="エムエイチエー",
         meaning=Text(
@@ -110,6 +137,13 @@ TERMS: Final[tuple[Term, ...]] = (
         ),
         said=r"MQA",
         japanese=("MQA",),
+    ),
+    Term(
+        name=Text("Shared heads", "ヘッド共有"),
+        reading="ヘッドきょうゆう",
+        meaning=Text("several query heads read one KV head", "複数のクエリヘッドが 1 つの KV ヘッドを参照すること"),
+        said=r"shared heads",
+        japanese=("ヘッド共有",),
     ),
     Term(
         name=Text("Latent", "潜在ベクトル"),
@@ -210,6 +244,15 @@ TERMS: Final[tuple[Term, ...]] = (
         japanese=("プール",),
     ),
     Term(
+        name=Text("Memory fraction", "メモリ使用率"),
+        reading="メモリしようりつ",
+        meaning=Text(
+            "how much of the GPU memory an engine takes for itself", "エンジンが GPU メモリのうち自分用に確保する割合"
+        ),
+        said=r"memory fractions?",
+        japanese=("メモリ使用率",),
+    ),
+    Term(
         name=Text("Fragmentation", "断片化"),
         reading="だんぺんか",
         meaning=Text("memory that is set aside and cannot be used", "確保されたまま使えないメモリ"),
@@ -261,6 +304,23 @@ TERMS: Final[tuple[Term, ...]] = (
         meaning=Text("fewer bits for each number", "1 つの数値のビット数を減らすこと"),
         said=r"quantis(?:ed|es|ing|ation|e)",
         japanese=("量子化",),
+    ),
+    Term(
+        name=Text("Training", "学習"),
+        reading="がくしゅう",
+        meaning=Text(
+            "how a model comes to its weights, its number of KV heads being fixed",
+            "重みを決める工程で、KV ヘッド数はこの前に決まる",
+        ),
+        said=r"train(?:ed|ing|s)?",
+        japanese=("学習",),
+    ),
+    Term(
+        name=Text("Bundled", "同梱"),
+        reading="どうこん",
+        meaning=Text("comes with kvviz and needs no network", "kvviz に含まれ、ネットワークなしで使えること"),
+        said=r"bundled",
+        japanese=("同梱",),
     ),
     Term(
         name=Text("Throughput", "スループット"),

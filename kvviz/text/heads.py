@@ -6,7 +6,7 @@ from typing import Final
 from kvviz.text.base import Text
 
 PAGE = Text("Shared heads (GQA)", "ヘッド共有（GQA）")
-TAB_HEADS = Text("Shared heads", "ヘッドの共有")
+TAB_HEADS = Text("Shared heads", "ヘッド共有")
 TAB_LAYERS = Text("Other kinds of layer", "他の種類のレイヤー")
 
 # --- presets ---------------------------------------------------------------------------------------------------------
@@ -51,6 +51,7 @@ COUNT = Text("{count} KV heads", "KV ヘッド {count} 個")
 COUNT_ONE = Text("1 KV head", "KV ヘッド 1 個")
 TIMES = Text("{factor}×", "{factor} 倍")
 OF_WHOLE = Text("{fraction} of", "{fraction}")
+DECIMAL = Text("{ratio}", "{ratio} 倍")
 
 # --- the control -----------------------------------------------------------------------------------------------------
 
@@ -67,7 +68,7 @@ WHAT_IF_NOTE = Text(
     "The same model with other KV heads in every layer that has any, weights taken to be as large. It would have to be"
     " trained so: the number is no setting.",
     "ヘッドを持つすべてのレイヤーの KV ヘッド数だけを変えたもので、重みの大きさは同じとみなしています。"
-    "設定で変えられる値ではなく、実際にはその数で訓練し直す必要があります。",
+    "設定で変えられる値ではなく、実際にはその数で学習し直す必要があります。",
 )
 BACK = Text("Back to the real model ({heads})", "実際のモデル（{heads}）に戻す")
 
@@ -76,14 +77,14 @@ BACK = Text("Back to the real model ({heads})", "実際のモデル（{heads}）
 RATIO = Text("Cache against MHA", "MHA との比")
 RATIO_BESIDE = Text("{heads} KV heads for {queries} query heads", "クエリヘッド {queries} 個に KV ヘッド {heads} 個")
 RATIO_BESIDE_ONE = Text("1 KV head for {queries} query heads", "クエリヘッド {queries} 個に KV ヘッド 1 個")
-RATIO_BESIDE_MIXED = Text("{decimal}, by bytes over all layers", "{decimal}（全レイヤーのバイト数の比）")
+RATIO_BESIDE_MIXED = Text("by the bytes of one request", "1 リクエストのバイト数の比")
 PER_TOKEN = Text("Bytes per token", "1 トークンあたり")
 PER_TOKEN_BESIDE = Text("MHA {mha}, MQA {mqa}", "MHA なら {mha}、MQA なら {mqa}")
 PER_TOKEN_LIMITED = Text("while every window has room; {after} beyond", "ウィンドウに空きがある間。超えた後は {after}")
 PER_REQUEST = Text("One request", "1 リクエスト")
 PER_REQUEST_BESIDE = Text("{tokens}; MHA {mha}, MQA {mqa}", "{tokens}。MHA なら {mha}、MQA なら {mqa}")
 AT_ONCE = Text("Requests at once", "同時に収まる数")
-AT_ONCE_BESIDE = Text("on {gpus} × {gpu}; MHA {mha}, MQA {mqa}", "{gpu} {gpus} 基。MHA なら {mha}、MQA なら {mqa}")
+AT_ONCE_BESIDE = Text("on {gpus} × {gpu}; MHA {mha}, MQA {mqa}", "{gpus} × {gpu}。MHA なら {mha}、MQA なら {mqa}")
 AT_ONCE_UNKNOWN = Text("needs a GPU and known weights", "GPU と重みの大きさが必要")
 UNKNOWN = Text("–", "–")
 WORKING = Text("Per token, {what}: {formula}", "1 トークンあたり、{what}：{formula}")
@@ -102,12 +103,14 @@ STORED = Text("Stored: {heads} of MHA's {queries}", "保存する数：MHA の {
 GROUP = Text("KV head {head}: query heads {first}–{last}", "KV ヘッド {head}：クエリヘッド {first}～{last}")
 GROUP_ONE = Text("KV head {head}: query head {first}", "KV ヘッド {head}：クエリヘッド {first}")
 LAYERS: Final[Mapping[str, Text]] = {
-    "full": Text("{layers} layers of full attention", "フルアテンション {layers} レイヤー"),
-    "window": Text("{layers} layers with a sliding window", "スライディングウィンドウ {layers} レイヤー"),
-    "chunk": Text("{layers} layers with chunks", "チャンクアテンション {layers} レイヤー"),
-    "cross": Text("{layers} layers of cross-attention", "クロスアテンション {layers} レイヤー"),
+    "full": Text("{layers} {layers:layer|layers} of full attention", "フルアテンション {layers} レイヤー"),
+    "window": Text(
+        "{layers} {layers:layer|layers} with a sliding window", "スライディングウィンドウ {layers} レイヤー"
+    ),
+    "chunk": Text("{layers} {layers:layer|layers} with chunks", "チャンクアテンション {layers} レイヤー"),
+    "cross": Text("{layers} {layers:layer|layers} of cross-attention", "クロスアテンション {layers} レイヤー"),
 }
-OTHER_LAYERS = Text("{layers} layers without KV heads", "KV ヘッドのない {layers} レイヤー")
+OTHER_LAYERS = Text("{layers} {layers:layer|layers} without KV heads", "KV ヘッドのない {layers} レイヤー")
 WHICH_LAYERS = Text("In {layers}.", "対象：{layers}。")
 SEPARATOR = Text(", ", "、")
 ALT = Text(
@@ -133,6 +136,16 @@ MIXED = Text("mixed", "混在")
 NOT_SHARED_PARTS = Text(
     "The bytes do not shrink in step with the heads: indexer keys are kept once, whatever the sharing.",
     "インデクサーのキーは共有に関係なく 1 組なので、バイト数はヘッド数どおりには減りません。",
+)
+NO_MORE_FIT = Text(
+    "On each GPU that is as many as with {heads}, so no more fit than with {heads}.",
+    "各 GPU が持つ数は {heads} 個のときと変わらないため、収まる件数は {heads} 個のときと同じです。",
+)
+NOT_SHARED_STATES = Text(
+    "States are not shared: {states} of every request, whatever the number of KV heads. K and V alone are {ratio} of "
+    "those of MHA.",
+    "状態は共有されません。KV ヘッド数に関係なく、1 リクエストごとに {states} です。"
+    "K と V だけなら MHA の {ratio} です。",
 )
 MIXED_NOTE = Text(
     "As made: {groups}. The slider gives every one of these layers the same number.",
@@ -198,7 +211,7 @@ QUALITY_ROWS: Final[tuple[tuple[str, Text, tuple[tuple[str, str], ...]], ...]] =
         "GQA",
         Text(
             "Reported: MHA models, trained a little further as GQA, come close to MHA in quality and to MQA in speed.",
-            "報告：MHA のモデルを GQA にして少し追加訓練すると、MHA に近い品質と MQA に近い速度になります。",
+            "報告：MHA のモデルを GQA にして少し追加学習すると、MHA に近い品質と MQA に近い速度になります。",
         ),
         (("Ainslie et al. 2023", "https://arxiv.org/abs/2305.13245"),),
     ),
@@ -227,9 +240,10 @@ QUALITY_CAVEAT = Text(
     "kvviz が扱うのはメモリで、品質は測りません。上は各論文の著者が自分のモデルで得た結果です。",
 )
 NOT_THE_FLOOR = Text(
-    "1/{common} is not the floor: {count} of the {all} bundled configs share more. {examples}.",
-    "1/{common} は下限ではありません。収録した config {all} 件のうち {count} 件は、さらに多く"
-    "共有しています。{examples}。",
+    "1/{common} is not the floor: {count} of the {all} bundled configs with KV heads share more, {models} different "
+    "models. {examples}.",
+    "1/{common} は下限ではありません。KV ヘッドを持つ同梱の config {all} 件のうち {count} 件（{models} モデル）は、"
+    "さらに多く共有しています。{examples}。",
 )
 FLOOR_EXAMPLE = Text("1/{each}: {models}", "1/{each}：{models}")
 FLOOR_MORE = Text("{models} and {more} more", "{models} ほか {more} モデル")
@@ -242,12 +256,12 @@ VIEWS: Final[Mapping[str, Text]] = {
     "model": Text("This model ({tokens})", "このモデル（{tokens}）"),
 }
 KEPT_EXAMPLE = Text(
-    "After {tokens} tokens, one layer each: {parts}",
-    "{tokens} トークン後の 1 レイヤーあたりの保持量：{parts}",
+    "At the end, after {tokens} tokens, one layer each: {parts}",
+    "最後（{tokens} トークン後）の 1 レイヤーあたりの保持量：{parts}",
 )
 KEPT_MODEL = Text(
-    "{model} keeps {bytes} after {tokens} tokens: {parts}",
-    "{model} は {tokens} トークン後に {bytes} を保持：{parts}",
+    "{model} keeps {bytes} at the end, after {tokens} tokens: {parts}",
+    "{model} は最後（{tokens} トークン後）に {bytes} を保持：{parts}",
 )
 KEPT_PART = Text("{kind} {bytes}", "{kind} {bytes}")
 KEPT_PART_LAYERS = Text("{layers} × {kind} {bytes}", "{kind} {bytes} × {layers} レイヤー")
@@ -273,7 +287,7 @@ ABOUT: Final[Mapping[str, Text]] = {
 }
 LIKE = Text("as in {model}", "例：{model}")
 LIKE_TOKENS = Text("as in {model}, there {limit} tokens", "例：{model}、実際は {limit} トークン")
-IN_LAYERS = Text("{layers} layers", "{layers} レイヤー")
+IN_LAYERS = Text("{layers} {layers:layer|layers}", "{layers} レイヤー")
 EXAMPLE_NOTE = Text(
     "Windows, chunks and the encoder are cut to {limit} tokens so that they fit here. Full, windowed, chunked and"
     " cross-attention have the heads of {full}.",

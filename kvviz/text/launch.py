@@ -43,11 +43,12 @@ NO_START = Text(
     "最長のリクエストが収まらないため、起動時に停止します。対処を確認してください。",
 )
 SLOTS_LIMIT = Text(
-    "-np {most} is the most that llama.cpp takes: of {asked} requests the others wait.",
+    "-np {most} is the most that llama.cpp takes: of {asked} {asked:request|requests} the others wait.",
     "llama.cpp の -np は {most} までです。{asked} 件のうち残りは待ち行列に入ります。",
 )
 SLOTS_DO_NOT_FIT = Text(
-    "The cache of all {slots} slots is allocated at start and does not fit: it would stop there. {fit} slots fit.",
+    "The cache of all {slots} {slots:slot|slots} is allocated at start and does not fit: it would stop there. "
+    "{fit} {fit:slot|slots} {fit:fits|fit}.",
     "{slots} スロット分のキャッシュは起動時にすべて確保されますが、収まらないため起動時に停止します。"
     "収まるのは {fit} スロットです。",
 )
@@ -58,7 +59,8 @@ BEYOND_MODEL = Text(
     "VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 を設定しない限り vLLM は起動しません。",
 )
 MORE_SEQUENCES = Text(
-    "Beyond vLLM's default of {default} requests at once: the activation peak grows, which the answer does not count.",
+    "Beyond vLLM's default of {default} {default:request|requests} at once: the activation peak grows, which "
+    "the answer does not count.",
     "vLLM の既定の同時 {default} 件を超えるため、アクティベーションのピークがこの試算より大きくなります。",
 )
 IN_FLIGHT = Text(

@@ -12,7 +12,7 @@ CONTENTS = Text("On this page: {links}", "目次：{links}")
 PAGES: Final[Mapping[str, Text]] = {
     "": Text("Sizing", "サイジング"),
     "review": Text("Where the number comes from", "その数値の出どころ"),
-    "blocks": Text("Blocks", "ブロック"),
+    "blocks": Text("Blocks", "ブロック割り当て"),
     "prefixes": Text("Shared prefixes", "プレフィックス共有"),
     "live": Text("Measured live", "実測"),
     "heads": Text("Shared heads", "ヘッド共有"),
@@ -68,7 +68,7 @@ WITHOUT_IT = Text(
 GROWS_WITH = Text(
     "**It takes memory**, and grows with layers, KV heads, head size, bytes per value, context length and requests in "
     "flight. In {model}: {per_token} a token, {one_gib} for {tokens} tokens, {all_gib} for {requests} such requests.",
-    "**メモリを使います。** レイヤー数、KV ヘッド数、ヘッドの次元、値のバイト数、コンテキスト長、"
+    "**メモリを使います。** レイヤー数、KV ヘッド数、ヘッドの次元、値 1 個のバイト数、コンテキスト長、"
     "同時リクエスト数に応じて増えます。{model} では 1 トークン {per_token}、{tokens} トークンで {one_gib}、"
     "それが {requests} 件で {all_gib} です。",
 )
@@ -184,7 +184,7 @@ WHY_ONLY = Text(
 
 FORMULA = Text(
     "bytes per token = 2 (K and V) × layers × KV heads × head size × bytes per value",
-    "1 トークンのバイト数 = 2（K と V）× レイヤー数 × KV ヘッド数 × ヘッドの次元 × 値のバイト数",
+    "1 トークンのバイト数 = 2（K と V）× レイヤー数 × KV ヘッド数 × ヘッドの次元 × 値 1 個のバイト数",
 )
 FORMULA_TOTAL = Text(
     "total = bytes per token × context length (input + output) × requests at the same time",
@@ -217,10 +217,10 @@ NO_LONGER = Text(
     "{b300} なら {b300_weights} の重みと合わせて 1 基に収まります（同時に {b300_fit} 件）。",
 )
 FIELDS = Text(
-    "**Where the numbers stand.** In the model's config.json: `num_hidden_layers`, `num_key_value_heads`, `head_dim`. "
-    "The bytes per value come from the engine's KV cache type setting, not from the type of the weights.",
+    "**Where to find the numbers.** In the model's config.json: `num_hidden_layers`, `num_key_value_heads`, `head_dim`."
+    " The bytes per value come from the engine's KV cache type setting, not from the type of the weights.",
     "**数値の出どころ。** モデルの config.json の `num_hidden_layers`、`num_key_value_heads`、`head_dim` です。"
-    "値のバイト数は重みの型ではなく、エンジンの KV キャッシュの型の設定で決まります。",
+    "値 1 個のバイト数は重みの型ではなく、エンジンの KV キャッシュの型の設定で決まります。",
 )
 TRAP = Text(
     "**The trap: hidden size ÷ heads.** Use it only where there is no `head_dim`. {model} has {hidden} ÷ {query_heads} "
@@ -229,16 +229,17 @@ TRAP = Text(
     "**落とし穴：隠れ層の次元 ÷ ヘッド数。** `head_dim` がない場合にだけ使う式です。"
     "{model} では {hidden} ÷ {query_heads} = {quotient} ですが、`head_dim` は {head_dim} なので、"
     "商を使うとキャッシュは正しい値の 1/{too_small} になります。"
-    "同梱の {models} 個の config のうち {differ} 個で両者が異なります。",
+    "同梱の config {models} 件のうち {differ} 件で両者が異なります。",
 )
 PROPORTIONAL = Text(
-    "**Not everything is proportional.** The formula holds for layers of full attention. Windows stop growing, and "
-    "states never grow: {bounded} of the {models} bundled configs have such layers. {window_model} takes "
-    "{window_short} at {window_short_tokens} tokens and {window_long} at {window_long_tokens}: {window_length_times} "
-    "times the length, {window_times} times the cache.",
+    "**Not everything is proportional.** The formula holds for layers of full attention. Windows stop growing, chunks "
+    "begin anew, and states never grow: {bounded} of the {models} bundled configs have such layers "
+    "({windows_or_states} windows or states). {window_model} takes {window_short} at {window_short_tokens} tokens and "
+    "{window_long} at {window_long_tokens}: {window_length_times} times the length, {window_times} times the cache.",
     "**すべてが比例するわけではありません。** この式が成り立つのはフルアテンションのレイヤーです。"
-    "ウィンドウは途中で増えなくなり、状態の大きさは一定です。"
-    "同梱の {models} 個の config のうち {bounded} 個にそうしたレイヤーがあります。"
+    "ウィンドウは途中で増えなくなり、チャンクは区切りごとに始め直し、状態の大きさは一定です。"
+    "同梱の config {models} 件のうち {bounded} 件にそうしたレイヤーがあります"
+    "（ウィンドウまたは状態は {windows_or_states} 件）。"
     "{window_model} は {window_short_tokens} トークンで {window_short}、"
     "{window_long_tokens} トークンで {window_long} です（長さ {window_length_times} 倍、キャッシュ {window_times} 倍）"
     "。",
@@ -274,10 +275,12 @@ RAG = Text(
     "RAG を入れる前の見積もりは、入れた後には成り立ちません。",
 )
 RESERVED = Text(
-    "**What nvidia-smi shows is not the need.** vLLM takes {engine_share} of an {gpu} at start, {pool} of it as the "
-    "pool for caches, however few requests run.",
-    "**nvidia-smi の表示は必要量ではありません。** vLLM は {gpu} のうち {engine_share} を起動時に確保し、"
-    "その {pool} がキャッシュ用のプールです。リクエストが少なくても変わりません。",
+    "**What nvidia-smi shows is not the need.** vLLM takes {engine_share} of an {gpu} at start: its memory fraction "
+    "{memory_fraction} of the {seen} that programs see. {pool} of that is the pool for caches, however few requests "
+    "run.",
+    "**nvidia-smi の表示は必要量ではありません。** {gpu} でプログラムから見える {seen} のうち、"
+    "vLLM はメモリ使用率 {memory_fraction} の {engine_share} を起動時に確保します。"
+    "重みなどを引いた {pool} がキャッシュ用のプールで、リクエストが少なくても変わりません。",
 )
 CROSSOVER = Text(
     "**From some load on the cache is the larger part**: {crossover} requests of {tokens} tokens take more than the "
@@ -311,7 +314,7 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         ),
         Text(
             "Decided when the model is trained. Reported: almost no loss of quality with GQA, a slight one with MQA.",
-            "モデルの訓練時に決まります。GQA の品質低下はほぼなく、MQA はわずかにあると報告されています。",
+            "モデルの学習時に決まります。GQA の品質低下はほぼなく、MQA はわずかにあると報告されています。",
         ),
     ),
     "latent": (
@@ -319,7 +322,7 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
         Text("{latent_model}: {latent_bytes} B a token.", "{latent_model} は 1 トークン {latent_bytes} B です。"),
         Text(
             "Decided when the model is trained; on several GPUs a latent is copied, not split.",
-            "モデルの訓練時に決まります。複数の GPU では潜在ベクトルは分割されず、複製されます。",
+            "モデルの学習時に決まります。複数の GPU では潜在ベクトルは分割されず、複製されます。",
         ),
     ),
     "fp8": (
@@ -397,11 +400,12 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         Text(
             "Not by one byte: the two settings are independent. What changes is the room. Often little: on 2 × H200 "
             "{roomy_fit} → {roomy_fp8_fit} requests of {tokens} tokens (+{roomy_more}). Sometimes everything: on 1 × "
-            "H100 {tight_fit} → {tight_fp8_fit}, because {tight_weights} of BF16 weights fill the card.",
+            "H100 {tight_fit} → {tight_fp8_fit}, because {tight_weights} of BF16 weights leave {tight_pool} for the "
+            "cache, and FP8 weights {tight_fp8_pool}.",
             "1 バイトも変わりません。2 つは独立した設定です。変わるのは空きメモリです。わずかなことが多く、"
             "H200 2 基では {tokens} トークンのリクエストが {roomy_fit} → {roomy_fp8_fit} 件（+{roomy_more}）です。"
-            "H100 1 基では BF16 の重み {tight_weights} が GPU を埋めているため、"
-            "{tight_fit} → {tight_fp8_fit} 件と大きく変わります。",
+            "1 × H100 では、キャッシュに残る量が BF16 の重み {tight_weights} で {tight_pool}、"
+            "FP8 の重みで {tight_fp8_pool} なので、{tight_fit} → {tight_fp8_fit} 件と大きく変わります。",
         ),
         ("roomy-fp8", "full-card-fp8"),
     ),
@@ -538,15 +542,16 @@ USES: Final[Mapping[str, tuple[Text, Text]]] = {
 NOT_NEEDED = Text(
     "**When not to bother.** A one-off test on one machine does not need vLLM: `generate` of Transformers keeps a "
     "cache by default (`use_cache=True`). Models that only read a text, such as embedding models and classifiers, "
-    "generate nothing and keep no cache.",
+    "generate nothing and need no cache; some engines allocate one for them all the same.",
     "**気にしなくてよい場面。** 手元での一度きりのテストに vLLM は不要です。"
     "Transformers の `generate` は既定でキャッシュを使います（`use_cache=True`）。"
-    "埋め込みや分類のように文を読むだけのモデルは生成をしないので、キャッシュを持ちません。",
+    "埋め込みや分類のように文を読むだけのモデルは生成をしないので、キャッシュは不要です"
+    "（それでも確保するエンジンはあります）。",
 )
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
-FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
+FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
     (
         Text("My formula gives ten times what I measure. Why?", "計算値が実測の何倍にもなります。なぜですか？"),
         Text(
@@ -560,7 +565,7 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "倍大きすぎます。正しくは 2 × {qwen_layers} × {qwen_heads} × {qwen_dim} × 2 = {qwen_per_token} B で、"
             "{qwen_tokens} トークンで {qwen_one} です。",
         ),
-        "qwen2.5",
+        ("qwen2.5",),
     ),
     (
         Text("Do int4 weights shrink the cache?", "重みを INT4 にするとキャッシュも小さくなりますか？"),
@@ -569,17 +574,20 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "いいえ。別々の設定です。重みが小さくなると空きが増えますが、"
             "1 トークンのキャッシュは {per_token} のままです。",
         ),
-        "full-card-fp8",
+        ("full-card-fp8",),
     ),
     (
         Text("A tiny model fills my whole GPU. A leak?", "小さなモデルが GPU を使い切ります。異常ですか？"),
         Text(
-            "No: the engine takes its share at start ({engine_share} of this card) and serves requests from that pool. "
-            "Ask what your load needs, not what is in use.",
-            "いいえ。エンジンが起動時に自分の枠（この GPU では {engine_share}）を確保し、"
-            "そのプールでリクエストを処理するためです。使用量ではなく、負荷に必要な量を見てください。",
+            "No: the engine takes its memory fraction at start (here {memory_fraction} of the {seen} that programs "
+            "see: {engine_share}) and serves requests from the pool that is left of it. Ask what your load needs, not "
+            "what is in use.",
+            "いいえ。エンジンが起動時に自分の枠（ここではプログラムから見える {seen} の"
+            "メモリ使用率 {memory_fraction}、つまり {engine_share}）を確保し、"
+            "その中のプールでリクエストを処理するためです。"
+            "使用量ではなく、負荷に必要な量を見てください。",
         ),
-        "worked",
+        ("reserved",),
     ),
     (
         Text(
@@ -587,15 +595,16 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "空きがない、負の値、とログに出るのはなぜですか？",
         ),
         Text(
-            "The pool is what the share leaves: on a GPU of {card_total} a share of {card_fraction} is {card_share}, "
-            "and Qwen2.5-7B-Instruct in 4 bits has {card_weights} of weights. Raise the share, batch fewer tokens, or "
-            "take smaller weights.",
+            "The pool is what the memory fraction leaves: of a GPU of {card_total} programs see {card_seen}, of which "
+            "{card_fraction} are {card_share}, and Qwen2.5-7B-Instruct in 4 bits has {card_weights} of weights. Raise "
+            "the fraction, batch fewer tokens, or take smaller weights.",
             "プールは、エンジンの枠から重みなどを引いた残りです。"
-            "{card_total} の GPU で割合 {card_fraction} の枠は {card_share} で、"
-            "4 ビットの Qwen2.5-7B-Instruct の重みは {card_weights} です。割合を上げる、バッチのトークン数を減らす、"
+            "{card_total} の GPU でプログラムから見えるのは {card_seen}、"
+            "メモリ使用率 {card_fraction} では {card_share} で、"
+            "4 ビットの Qwen2.5-7B-Instruct の重みは {card_weights} です。使用率を上げる、バッチのトークン数を減らす、"
             "重みを小さくする、のいずれかが必要です。",
         ),
-        "small-card",
+        ("small-card",),
     ),
     (
         Text("Does vLLM reserve the maximum length for every request?", "vLLM は全リクエストに最大長を確保しますか？"),
@@ -606,17 +615,17 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "全件が最長のときの保証です。ここでは {tokens} トークンなら {fit} 件、"
             "{short_tokens} トークンなら {short_fit} 件です。",
         ),
-        "short",
+        ("worked", "short"),
     ),
     (
         Text("Can I add up the memory of two GPUs?", "2 基の GPU のメモリは合計できますか？"),
         Text(
             "No. Every line of a log is per GPU: each holds its share of weights and heads ({split_one} a request on "
-            "each of {split_gpus}), and the poorest one decides.",
+            "each of {split_gpus}), and the tightest one decides.",
             "できません。ログの値は GPU あたりです。それぞれが重みとヘッドを分担し（GPU {split_gpus} 基の各々で 1 件 "
             "{split_one}）、最も余裕のない GPU で決まります。",
         ),
-        "split",
+        ("split",),
     ),
     (
         Text("Two 7–8B models: why does one hold so many more?", "同じ 7～8B でも収まる件数が違うのはなぜですか？"),
@@ -626,7 +635,7 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "まず 1 トークンの量を比べてください。全ヘッドを持つ Llama-2-7B は {old_rate}、"
             "共有する Llama-3.1-8B は {new_rate} で、{old_times} 倍違います。",
         ),
-        "llama-2",
+        ("llama-2", "llama-3"),
     ),
     (
         Text(
@@ -640,7 +649,7 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "重に持ちます（{copied_fit} 件）。アテンションのデータ並列なら、"
             "それぞれが別のリクエストを持ちます（{apart_fit} 件）。",
         ),
-        "latent-dp",
+        ("latent", "latent-dp"),
     ),
     (
         Text("Is there one rate per token for Gemma?", "Gemma も「1 トークンあたり」で計算できますか？"),
@@ -650,10 +659,22 @@ FAQ: Final[tuple[tuple[Text, Text, str], ...]] = (
             "いいえ。ウィンドウは途中で増えなくなります。{window_short_tokens} トークンで {window_short}、"
             "{window_long_tokens} トークンで {window_long} です。数値には必ず長さを添えてください。",
         ),
-        "windows",
+        ("windows-short", "windows"),
     ),
 )
-"""Question, answer, and the scene that shows it."""
+"""Question, answer, and the scenes that show it."""
+
+SCENE_LABELS: Final[Mapping[str, Text]] = {
+    "llama-2": Text("Llama-2-7B", "Llama-2-7B"),
+    "llama-3": Text("Llama-3.1-8B", "Llama-3.1-8B"),
+    "latent": Text("tensor parallel", "テンソル並列"),
+    "latent-dp": Text("data parallel", "データ並列"),
+    "windows-short": Text("short", "短い場合"),
+    "windows": Text("long", "長い場合"),
+    "worked": Text("long requests", "長いリクエスト"),
+    "short": Text("short requests", "短いリクエスト"),
+}
+"""What tells scenes of one answer apart, where it is not the GPU."""
 
 # --- timeline and sources --------------------------------------------------------------------------------------------
 
@@ -664,7 +685,7 @@ TIMELINE: Final[tuple[tuple[str, Text, str], ...]] = (
         "2017",
         Text(
             "Transformer: attention with keys, values and queries",
-            "Transformer：キー、バリュー、クエリによるアテンション",
+            "Transformer：K、V、クエリによるアテンション",
         ),
         "transformer",
     ),
@@ -713,7 +734,7 @@ SOURCES: Final[Mapping[str, tuple[str, str]]] = {
 """Names as they are in every language, and addresses."""
 SOURCES_SAID = Text(
     "The rules of each engine are read from its source, whose version stands at the foot of each page. Figures that "
-    "are quoted from others are called so.",
+    "are quoted from others are marked as quoted.",
     "各エンジンの規則はソースコードから読み取ったもので、バージョンは各ページの最下部にあります。"
     "他者の値を引用している箇所には、引用値と記しています。",
 )

@@ -24,7 +24,7 @@ ENGINES = Text("{engines} engines of {tp} GPUs", "{tp} 基ずつのエンジン 
 ENGINES_OF_ONE = Text("{engines} engines of one GPU", "1 基ずつのエンジン {engines} 個")
 GPUS = Text("{gpus} GPUs", "GPU {gpus} 基")
 GPUS_ENGINES = Text("{gpus} GPUs, {engines} engines", "GPU {gpus} 基、エンジン {engines} 個")
-GPU = Text("{gpus} × {gpu}", "{gpu} {gpus} 基")
+GPU = Text("{gpus} × {gpu}", "{gpus} × {gpu}")
 CONTEXT = Text("At most {tokens} tokens", "最長 {tokens} トークン")
 SEQUENCES = Text("{sequences} at a time", "同時 {sequences} 件まで")
 KV_HEADS = Text("A model with {heads} KV heads", "KV ヘッドが {heads} 個のモデル")
@@ -50,7 +50,8 @@ BYTES_CHANGE = Text("{before} → {after} a request on each GPU", "各 GPU で 1
 BYTES_SAME = Text("{after} a request on each GPU as before", "各 GPU で 1 リクエスト {after} のまま")
 EFFECT = Text("{bytes}; {fit} → {then} at once.", "{bytes}、同時 {fit} → {then} 件です。")
 WEIGHTS_EFFECT = Text(
-    "Cache unchanged by one byte; {more} more requests because the weights shrank by {saved} on each GPU.",
+    "Cache unchanged by one byte; {more} more {more:request|requests} because the weights shrank by {saved} on "
+    "each GPU.",
     "キャッシュは 1 バイトも変わりません。重みが各 GPU で {saved} 減るため、{more} 件多く入ります。",
 )
 WEIGHTS_EFFECT_ONE = Text(
@@ -148,7 +149,7 @@ INPUT_COST = Text(
     "プロンプトが {cut} トークン短くなり、検索した文書や履歴を入れる余地が減ります。",
 )
 PASSAGES_COST = Text(
-    "{cut} passages fewer in each prompt.",
+    "{cut} {cut:passage|passages} fewer in each prompt.",
     "各プロンプトに入れる文書が {cut} 件減ります。",
 )
 OUTPUT_COST = Text(
@@ -156,25 +157,28 @@ OUTPUT_COST = Text(
     "回答が {cut} トークン早く打ち切られます。",
 )
 SEQUENCES_COST = Text(
-    "At the busiest moment {waiting} requests wait in the queue for their first token.",
+    "At the busiest moment {waiting} {waiting:request|requests} {waiting:waits|wait} in the queue for their "
+    "first token.",
     "ピーク時には {waiting} 件が最初のトークンまで順番を待ちます。",
 )
 KV_HEADS_COST = Text(
     "Another model, trained with fewer KV heads: its quality is its own. Its weights are taken to be as large.",
-    "KV ヘッドを減らして訓練した別のモデルで、品質も別物です。重みの大きさは同じとみなしています。",
+    "KV ヘッドを減らして学習した別のモデルで、品質も別物です。重みの大きさは同じとみなしています。",
 )
 
 # Speed
 FLOOR = Text(
     "At least {ms} ms a decode step, if every weight is read: {weights} of weights and {cache} of cache "
-    "({requests} requests at full length{once}) at {bandwidth} GB/s. A floor, not a prediction{mixture}",
+    "({requests} {requests:request|requests} at full length{once}) at {bandwidth} GB/s. A floor, not a "
+    "prediction{mixture}",
     "デコード 1 ステップは、重みをすべて読むなら最短でも {ms} ms です（重み {weights} と"
     "最長の {requests} 件分{once}のキャッシュ {cache} を {bandwidth} GB/s で読む時間）。"
     "予測ではなく下限です{mixture}",
 )
 FLOOR_SPARSE = Text(
     "At least {ms} ms a decode step, if every weight is read: {weights} of weights and {cache} of indexer keys "
-    "({requests} requests at full length{once}) at {bandwidth} GB/s, without the part of the cache that sparse "
+    "({requests} {requests:request|requests} at full length{once}) at {bandwidth} GB/s, without the part of the "
+    "cache that sparse "
     "attention picks. A floor, not a prediction{mixture}",
     "デコード 1 ステップは、重みをすべて読むなら最短でも {ms} ms です（重み {weights} と"
     "最長の {requests} 件分{once}のインデクサーキー {cache} を {bandwidth} GB/s で読む時間で、"

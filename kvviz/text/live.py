@@ -173,7 +173,8 @@ JSON_MEANS = Text(
     "counter_bytes: キャッシュが別に持つ整数（どちらにも含まれません）。",
 )
 LOADED = Text(
-    "{model}, {layers} layers, {dtype}, on {device}; {cache} cache, {prompt} prompt tokens, batch {batch}",
+    "{model}, {layers} {layers:layer|layers}, {dtype}, on {device}; {cache} cache, {prompt} prompt tokens, "
+    "batch {batch}",
     "{model}、{layers} レイヤー、{dtype}、デバイス {device}、キャッシュ {cache}、"
     "入力 {prompt} トークン、バッチ {batch}",
 )

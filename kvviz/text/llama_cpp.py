@@ -33,14 +33,14 @@ NEEDS_FLASH_ATTENTION = Text(
 )
 LATENT_NEEDS_ONE_TYPE = Text(
     "llama.cpp takes one type for keys and values of a latent cache: set both to {dtype}.",
-    "潜在ベクトルのキャッシュでは、キーと値に同じ型しか使えません。両方を {dtype} にしてください。",
+    "潜在ベクトルのキャッシュでは、K と V に同じ型しか使えません。両方を {dtype} にしてください。",
 )
 EXPANSION_UNKNOWN = Text(
     "The config does not say how large expanded heads are: choose the version that stores the latent.",
     "展開したヘッドの大きさが config にありません。潜在ベクトルのまま保持する版を選んでください。",
 )
 TOO_MANY_GPUS = Text(
-    "{gpus} GPUs are more than the {layers} layers there are to share out: use 1 to {layers}.",
+    "{gpus} GPUs are more than the {layers} {layers:layer|layers} there are to share out: use 1 to {layers}.",
     "{gpus} GPU に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
 )
 SPLIT_DOES_NOT_MATCH = Text(
@@ -48,7 +48,7 @@ SPLIT_DOES_NOT_MATCH = Text(
     "{gpus} GPU に対し、分割の比率が {entries} 個です。GPU ごとに正の数を 1 つずつ指定してください。",
 )
 LAYERS_OUT_OF_RANGE = Text(
-    "{layers} layers on the GPU cannot be: use 0 to {most} (all of them and the output layer).",
+    "{layers} {layers:layer|layers} on the GPU cannot be: use 0 to {most} (all of them and the output layer).",
     "GPU に置くレイヤーを {layers} にはできません。0～{most}（全レイヤーと出力層）から選んでください。",
 )
 

@@ -106,8 +106,8 @@ CAUSES = {
         ja="全パイプラインステージの必要量を、1 ステージのメモリと比べています。",
     ),
     "budget_only": Text(
-        en="The pool is the engine's share of the GPU less weights, memory outside PyTorch, activations and graphs.",
-        ja="プールは、GPU のうちエンジンに割り当てた分から、重み、PyTorch 以外、アクティベーション、"
+        en="The pool is the memory fraction of the GPU less weights, memory outside PyTorch, activations and graphs.",
+        ja="プールは、GPU のうちエンジンのメモリ使用率の分から、重み、PyTorch 以外、アクティベーション、"
         "グラフを引いた残りです。",
     ),
     "free_memory_difference": Text(
@@ -161,7 +161,7 @@ ASSUMED = {
     "prefix_caching_on": Text(en="prefix caching is on", ja="プレフィックスキャッシュがオン"),
     "prefix_caching_off": Text(en="prefix caching is off", ja="プレフィックスキャッシュがオフ"),
     "draft_tokens": Text(en="{value} tokens are drafted at once", ja="ドラフトのトークンが {value} 個"),
-    "draft_layers": Text(en="a draft adds {value} layers", ja="ドラフトの層が {value} 層"),
+    "draft_layers": Text(en="a draft adds {value} {value:layer|layers}", ja="ドラフトの層が {value} 層"),
     "batched_tokens": Text(en="a step has {value} tokens", ja="1 ステップが {value} トークン"),
     "ubatch_tokens": Text(en="a batch (-ub) has {value} tokens", ja="バッチ（-ub）が {value} トークン"),
     "pad_tokens": Text(en="cells are rounded up to {value}", ja="セル数の切り上げ単位が {value}"),
@@ -233,7 +233,7 @@ FIGURES = {
     "slots": Text(en="Slots", ja="スロット"),
     "total_bytes": Text(en="GPU memory", ja="GPU メモリ"),
     "free_bytes": Text(en="Free before the pool", ja="プール確保前の空き"),
-    "utilization": Text(en="GPU memory utilization", ja="GPU メモリの使用割合"),
+    "utilization": Text(en="GPU memory utilization", ja="GPU メモリ使用率"),
     "needed_for_tokens": Text(en="Length that did not fit, tokens", ja="収まらなかった長さ（トークン）"),
     "available_kv_bytes": Text(en="Available for it", ja="それに使える量"),
     "fraction_of_free": Text(en="Share of the free memory", ja="空きメモリに対する割合"),

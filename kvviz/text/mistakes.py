@@ -15,9 +15,9 @@ OF_REQUEST_HELD = Text(
 OF_REQUEST_ALL_GPUS = Text(
     "one request on all {gpus} GPUs together, copies included", "1 リクエストの全 {gpus} GPU の合計（複製を含む）"
 )
-OF_LOAD = Text("all {requests} requests together", "{requests} リクエストの合計")
+OF_LOAD = Text("all {requests} {requests:request|requests} together", "{requests} リクエストの合計")
 OF_LOAD_COUNTED = Text(
-    "what {engine} counts for all {requests} requests, on one GPU",
+    "what {engine} counts for all {requests} {requests:request|requests}, on one GPU",
     "{engine} が GPU 1 基で {requests} リクエスト分として計上する量",
 )
 OF_POOL = Text(
@@ -125,7 +125,7 @@ STATES_IGNORED_WHY = Text(
     "Recurrent layers keep a state per request, whatever its length.",
     "再帰型のレイヤーは、長さに関わらずリクエストごとに状態を保持します。",
 )
-ALL_LAYERS = Text("all {layers} layers counted", "全 {layers} レイヤーを計上")
+ALL_LAYERS = Text("all {layers} {layers:layer|layers} counted", "全 {layers} レイヤーを計上")
 ALL_LAYERS_WHY = Text(
     "Only {storing} of them store keys and values for every token.",
     "トークンごとに K と V を保存するのは {storing} レイヤーだけです。",
@@ -151,7 +151,7 @@ SUMMED = Text("summed over all requests", "全リクエストの合計")
 SUMMED_WHY = Text("It is all {requests} together, not one.", "1 件ではなく {requests} 件の合計です。")
 BATCH_OF_ONE = Text("a batch of one", "バッチサイズ 1 で計算")
 BATCH_OF_ONE_WHY = Text(
-    "Each of the {requests} requests in flight holds a cache of its own.",
+    "Each of the {requests} {requests:request|requests} in flight holds a cache of its own.",
     "同時に処理する {requests} 件が、それぞれ自分のキャッシュを持ちます。",
 )
 TIMES_GPUS = Text("multiplied by the GPUs", "GPU の数を乗算")

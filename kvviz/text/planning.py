@@ -7,8 +7,8 @@ NOT_OF_THIS_ENGINE = Text(
     "{field}: {engine} にこの設定はありません。既定値のままにしてください。",
 )
 NOT_APART = Text(
-    "This engine has no term of its own for it: it lies outside the fraction.",
-    "このエンジンでは独立した項がなく、使用割合の外に含まれます。",
+    "This engine has no term of its own for it: it lies outside the memory fraction.",
+    "このエンジンでは独立した項がなく、メモリ使用率の外に含まれます。",
 )
 NOT_KNOWN = Text(
     "Not known and not taken off: enter what you measured.",

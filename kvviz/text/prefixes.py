@@ -7,26 +7,30 @@ PAGE = Text("Shared prefixes", "プレフィックス共有")
 # --- prompts ---------------------------------------------------------------------------------------------------------
 
 SYSTEM = Text(
-    en="You are the assistant of a bicycle shop. Answer in two short sentences. If you are not sure, say so.",
-    ja="あなたは自転車店の相談係です。二文で、ていねいに答えてください。",
+    en="You are the assistant of a bicycle shop. Answer in two short, polite sentences. If you are not quite certain"
+    " about something, then say so.",
+    ja="あなたは自転車店の店員です。短く二文で丁寧に答えてください。",
 )
+"""This and the others are cut into as many pieces in both languages, so that what is found is the same (a test)."""
 QUESTIONS = (
-    Text(en="Question: How do I mend a flat tyre?", ja="質問：パンクはどう直しますか？"),
-    Text(en="Question: When do you open on Sunday?", ja="質問：日曜は何時に開きますか？"),
-    Text(en="Question: Which oil does the chain need?", ja="質問：チェーン油はどれですか？"),
+    Text(en="Question: How do I mend a flat front tyre?", ja="問：パンクの直し方は？"),
+    Text(en="Question: When do you open on Sunday?", ja="問：日曜の開店は？"),
+    Text(en="Question: Which oil does a dry chain need?", ja="問：チェーンの油は？"),
 )
-RAG_SYSTEM = Text(en="Answer from the documents only.", ja="文書だけをもとに答えてください。")
+RAG_SYSTEM = Text(
+    en="Answer from the documents only. If they do not tell you, say so.", ja="文書だけをもとに答えてください。"
+)
 DOCUMENTS = (
     Text(
-        en="Tyres: pump them up every two weeks. Worn tyres puncture easily.",
-        ja="タイヤ：二週間ごとに空気を入れます。古いタイヤはパンクしやすくなります。",
+        en="Tyres: pump them up every two weeks and always before long rides. Badly worn tyres puncture easily.",
+        ja="タイヤ：必ず二週間ごとに空気を入れます。",
     ),
     Text(
-        en="Chain: oil it once a month and after every rainy ride.",
-        ja="チェーン：月に一度と雨の日のあとに油をさします。",
+        en="Chain: oil it once a month and after every ride in heavy rain or snow.",
+        ja="チェーン：月に一度、油をさします。",
     ),
 )
-DATE_LINE = Text(en="Today is {date}.", ja="今日は {date} です。")
+DATE_LINE = Text(en="The date is {date}.", ja="本日は {date}。")
 
 TRY = Text("Try", "試す")
 TRIES = {
@@ -110,7 +114,7 @@ FACT_BLOCKS_BESIDE = Text(
 FACT_WORK = Text("Prefill work saved", "節約したプリフィル")
 FACT_WORK_BESIDE = Text(
     en="of the token computations; {pairs} of the attention's query-key pairs",
-    ja="トークン計算の割合。アテンションのクエリとキーの組では {pairs}",
+    ja="トークン計算の割合。アテンションのクエリと K の組では {pairs}",
 )
 
 FIRST_PROMPT = Text(
@@ -169,9 +173,9 @@ CHIP_TITLE = Text(
     en="Block {row}: {state}. Hash {hash}, block {number} of the pool.\n{tokens}",
     ja="ブロック {row}：{state}。ハッシュ {hash}、プールのブロック {number}。\n{tokens}",
 )
-LEGEND = Text(en="{sign} {state}: {meaning}", ja="{sign} {state}: {meaning}")
+LEGEND = Text(en="{sign} {state}: {meaning}", ja="{sign} {state}：{meaning}")
 CHIPS_COUNT = Text(en="{hits} of {blocks} {blocks:block|blocks} found", ja="{blocks} ブロック中 {hits} がヒット")
-CHIPS_ALT = Text(en="{prompt}: {states}", ja="{prompt}: {states}")
+CHIPS_ALT = Text(en="{prompt}: {states}", ja="{prompt}：{states}")
 COLUMN_PROMPT = Text("Prompt", "プロンプト")
 COLUMN_BLOCK = Text("Block", "ブロック")
 COLUMN_STATE = Text("Result", "結果")
@@ -210,7 +214,7 @@ CURVE_ALT = Text(
     en="Hit ratio of full prompt blocks on {trace}, by capacity in tokens, replayed: {ours}. Published: {theirs}.",
     ja="{trace} の満杯のプロンプトブロックのヒット率（容量はトークン）。再生：{ours}。論文：{theirs}。",
 )
-CURVE_POINT = Text(en="{tokens}: {ratio}", ja="{tokens}: {ratio}")
+CURVE_POINT = Text(en="{tokens}: {ratio}", ja="{tokens}：{ratio}")
 CITED = Text(
     en="Trace and published figures: Mooncake, FAST '25 (read off its Fig. 9). The paper does not say how it counts"
     " blocks that are not full; counted in full blocks, ours differ by {low} to {high} points here.",
@@ -278,7 +282,7 @@ SAVES_ALT = Text(
     en="Requests that fit at once, by tokens of the shared system prompt: {points}. {asked} {asked:is|are} asked for.",
     ja="共通のシステムプロンプトのトークン数と同時に入る件数：{points}。必要なのは {asked} 件です。",
 )
-SAVES_POINT = Text(en="{tokens}: {fit}", ja="{tokens}: {fit}")
+SAVES_POINT = Text(en="{tokens}: {fit}", ja="{tokens}：{fit}")
 
 # --- messages --------------------------------------------------------------------------------------------------------
 

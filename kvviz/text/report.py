@@ -35,7 +35,7 @@ WHAT_IT_IS = Text(
     "To write its next token a model looks back at all the earlier ones. The KV cache keeps their keys and values, "
     "so that each is computed once.",
     "モデルは次のトークンを書くたびに、それまでの全トークンを参照します。"
-    "KV キャッシュは各トークンのキーとバリューを保存し、計算を 1 回で済ませます。",
+    "KV キャッシュは各トークンの K と V を保存し、計算を 1 回で済ませます。",
 )
 WITHOUT_IT = Text(
     "Without it, the whole text would be computed again for every new token.",
@@ -44,13 +44,13 @@ WITHOUT_IT = Text(
 GROWS_WITH = Text(
     "It grows with the tokens of a request and with the requests at once: here {token} a token, {request} a request "
     "of {tokens} tokens.",
-    "リクエストのトークン数と同時リクエスト数に比例して増えます。"
+    "リクエストのトークン数と同時リクエスト数が増えるほど大きくなります。"
     "ここでは 1 トークンあたり {token}、{tokens} トークンの 1 リクエストで {request} です。",
 )
 GROWS_UP_TO = Text(
     "It grows with the tokens of a request, where layers have no limit, and with the requests at once: here {request} "
     "a request of {tokens} tokens.",
-    "上限のないレイヤーではトークン数とともに、また同時リクエスト数に比例して増えます。"
+    "上限のないレイヤーではトークン数とともに、また同時リクエスト数とともに増えます。"
     "ここでは {tokens} トークンの 1 リクエストで {request} です。",
 )
 EXCEEDS = Text(
@@ -73,8 +73,8 @@ LEVERS = Text(
 
 # Sections
 SYMBOLS = Text(
-    "How to read it: 2 (key and value) × layers × KV heads × head dimension × bytes of a value, for each token kept.",
-    "式の読み方：2（キーとバリュー）× レイヤー数 × KV ヘッド数 × ヘッドの次元 × 値 1 個のバイト数、"
+    "How to read it: 2 (K and V) × layers × KV heads × head size × bytes per value, for each token kept.",
+    "式の読み方：2（K と V）× レイヤー数 × KV ヘッド数 × ヘッドの次元 × 値 1 個のバイト数、"
     "これが保持する 1 トークンあたりの量です。",
 )
 FIELDS = Text("Read from the config", "config から読んだ値")

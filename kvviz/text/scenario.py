@@ -49,7 +49,7 @@ BELOW_TOKENS = Text(
     ja="max_model_len: {shown} は最長のリクエスト（{tokens} トークン）より短いため、エンジンが受け付けません。",
 )
 TOO_MANY_USERS = Text(
-    en="users: these would have {requests} requests in flight; at most {high} can be asked for.",
+    en="users: these would have {requests} {requests:request|requests} in flight; at most {high} can be asked for.",
     ja="users: 同時リクエスト数が {requests} 件になります。{high} 件以下になるようにしてください。",
 )
 MORE_SHARED_THAN_INPUT = Text(

@@ -58,7 +58,7 @@ NO_METRICS = Text(
     "メトリクスがありません。vLLM は既定で公開しますが、SGLang には --enable-metrics、"
     "llama-server には --metrics が必要です。",
 )
-PROBLEM = Text("{name} {problem}", "{name}: {problem}")
+PROBLEM = Text("{name} {problem}", "{name}：{problem}")
 LAST_GOOD = Text("Below is the last sample, {age} old.", "以下は最後に取得したサンプル（{age}前）です。")
 FIRST = Text("Asking …", "問い合わせ中…")
 
@@ -219,7 +219,7 @@ DTYPE_UNKNOWN = Text(
     "報告されたキャッシュの型 {dtype} は未対応のため、モデル本来の型としています。",
 )
 SLOTS_UNKNOWN = Text(
-    "{slots} slots of {tokens} tokens each; whether they share one pool is not reported.",
+    "{slots} {slots:slot|slots} of {tokens} tokens each; whether they share one pool is not reported.",
     "{tokens} トークンのスロットが {slots} 個あります。1 つのプールを共有するかどうかは報告されません。",
 )
 LONGER_THAN_ALLOWED = Text(

@@ -34,7 +34,7 @@ DP_DOES_NOT_DIVIDE = Text(
     "テンソル並列数 {tp} は、データ並列アテンションの {dp} グループに分けられません。{sizes} から選んでください。",
 )
 PP_TOO_LARGE = Text(
-    "{pp} pipeline stages are more than the {layers} layers there are: use 1 to {layers}.",
+    "{pp} pipeline stages are more than the {layers} {layers:layer|layers} there are: use 1 to {layers}.",
     "パイプラインは {pp} 段ですが、レイヤーは {layers} しかありません。1～{layers} から選んでください。",
 )
 PAGE_TOO_SMALL = Text(

@@ -155,8 +155,8 @@ UNIFIED_HELP = Text(
 AUTO = Text("auto", "auto")
 RESET = Text("Reset these", "既定に戻す")
 CHANGE = Text(
-    "Change: {model} · {gpus} × {gpu} · {tokens} tokens · {sequences} at once · KV {dtype}",
-    "変更：{model} · {gpus} × {gpu} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
+    "Change: {model} · {gpus} · {tokens} {tokens:token|tokens} · {sequences} at once · KV {dtype}",
+    "変更：{model} · {gpus} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
 )
 NOT_BUNDLED = Text(
     "“{model}” is not bundled. Closest: {near}.",
@@ -171,8 +171,8 @@ NO_SUCH_LANGUAGE = Text(
     "lang: 使える言語は en と ja です（入力値：「{shown}」）。{used} を使います。",
 )
 STANDS_IN = Text(
-    "Shown instead of the model asked for: {model}.",
-    "指定されたモデルの代わりに、{model} について表示しています。",
+    "{model} is shown, not {asked}. {why}",
+    "{asked} ではなく {model} について表示しています。{why}",
 )
 TRY_AGAIN = Text("Try again", "もう一度試す")
 STILL_NOT = Text("Asked again: still no answer.", "もう一度試しましたが、まだ取得できません。")
@@ -191,7 +191,8 @@ TIED = Text(
     "エンジンが読み込む重みは最大 {bytes} 少なくなります。",
 )
 SEQUENCES_UNUSED = Text(
-    "sequences: {sequences} is not used; {users} users have {requests} requests in flight.",
+    "sequences: {sequences} is not used; {users} {users:user|users} {users:has|have} {requests} "
+    "{requests:request|requests} in flight.",
     "sequences: {sequences} は使いません。{users} ユーザーの同時リクエスト数は {requests} 件です。",
 )
 NO_SUCH_GPU = Text(
@@ -293,7 +294,9 @@ PASSAGES_HELP = Text(
 )
 USERS = Text("Users", "ユーザー数")
 ONLY_USERS = Text("I only know users", "ユーザー数しかわからない")
-USERS_KNOWN = Text("{users} users → {requests} requests", "{users} ユーザー → {requests} 件")
+USERS_KNOWN = Text(
+    "{users} {users:user|users} → {requests} {requests:request|requests}", "{users} ユーザー → {requests} 件"
+)
 USERS_HELP = Text(
     "People using it at the busiest time. Empty: the number of requests counts as typed.",
     "最も混む時間帯の利用者数です。空欄なら、入力した同時リクエスト数を使います。",
@@ -305,7 +308,9 @@ SECONDS_BETWEEN_HELP = Text(
 )
 ANSWER_S = Text("Seconds an answer takes", "回答にかかる時間（秒）")
 ANSWER_S_HELP = Text("From question to last token.", "質問から最後のトークンまでの時間です。")
-USERS_FORMULA = Text("{formula} = **{requests} requests in flight**", "{formula} = **同時 {requests} 件**")
+USERS_FORMULA = Text(
+    "{formula} = **{requests} {requests:request|requests} in flight**", "{formula} = **同時 {requests} 件**"
+)
 HEADROOM = Text("Headroom (share to keep free)", "空けておく割合")
 HEADROOM_HELP = Text("Share of the pool, 0 to 0.9.", "プールに対する割合です（0～0.9）。")
 TYPICAL = Text("Typical length", "典型的な長さ")
@@ -327,7 +332,8 @@ MEASURED_HELP = Text(
 )
 
 CROSSOVER = Text(
-    "From {requests} requests of {tokens} tokens on, their cache is larger than the weights ({weights} GiB per GPU).",
+    "From {requests} {requests:request|requests} of {tokens} tokens on, their cache is larger than the weights "
+    "({weights} GiB per GPU).",
     "{tokens} トークンのリクエストが {requests} 件以上になると、"
     "キャッシュが重み（GPU あたり {weights} GiB）を超えます。",
 )

@@ -27,7 +27,7 @@ TP_DOES_NOT_DIVIDE = Text(
     "このモデルのクエリヘッドまたは状態は {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
 )
 TOO_MANY_STAGES = Text(
-    "{pp} pipeline stages are more than the {layers} layers there are: use 1 to {layers}.",
+    "{pp} pipeline stages are more than the {layers} {layers:layer|layers} there are: use 1 to {layers}.",
     "パイプライン並列 {pp} 段に対し、レイヤーは {layers} しかありません。1～{layers} から選んでください。",
 )
 FRACTION_OUT_OF_RANGE = Text(

@@ -26,7 +26,7 @@ TP_WITH_STATES = Text(
     "状態を {tp} GPU に分割する方法は未対応です。テンソル並列数を 1 にしてください。",
 )
 PP_TOO_LARGE = Text(
-    "{pp} GPUs are more than the {layers} layers there are to share out: use 1 to {layers}.",
+    "{pp} GPUs are more than the {layers} {layers:layer|layers} there are to share out: use 1 to {layers}.",
     "{pp} GPU に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
 )
 QUANTISED_ONLY_FULL = Text(

@@ -24,7 +24,8 @@ GROUPS_OF_ONE = Text(" (attention on each GPU apart)", "（アテンションは
 SHORT = Text("**{bytes} short** per GPU.", "GPU あたり **{bytes} 不足**しています。")
 SPARE = Text("**{bytes} to spare** per GPU.", "GPU あたり **{bytes} の余裕**があります。")
 NO_MORE_SLOTS = Text(
-    "**{most} slots are the most** that one server has; memory is enough, {bytes} to spare per GPU.",
+    "**{most} {most:slot|slots} {most:is|are} the most** that one server has; memory is enough, {bytes} to "
+    "spare per GPU.",
     "1 つのサーバーの**スロットは {most} 個まで**です。メモリは足りており、GPU あたり {bytes} の余裕があります。",
 )
 CERTAIN = Text(
@@ -42,15 +43,15 @@ NO_START_REST = Text(
 )
 NEED = Text("{bytes} of KV cache", "KV キャッシュ {bytes}")
 NO_WEIGHTS = Text(
-    "for {needed} requests at {tokens} tokens. "
+    "for {needed} {needed:request|requests} at {tokens} tokens. "
     "Type the weights, which are not known, under More settings to see how many fit.",
     "{tokens} トークンのリクエスト {needed} 件分です。重みが不明なため、詳細設定に入力すると収まる件数がわかります。",
 )
 CHOOSE_GPU = Text(
-    "for {needed} requests at {tokens} tokens. Choose a GPU to see how many fit.",
+    "for {needed} {needed:request|requests} at {tokens} tokens. Choose a GPU to see how many fit.",
     "{tokens} トークンのリクエスト {needed} 件分です。GPU を選ぶと収まる件数がわかります。",
 )
 NO_PLAN = Text(
-    "for {needed} requests at {tokens} tokens: content only, without what an engine sets aside.",
+    "for {needed} {needed:request|requests} at {tokens} tokens: content only, without what an engine sets aside.",
     "{tokens} トークンのリクエスト {needed} 件分の実データ量です。エンジンの確保量は含みません。",
 )

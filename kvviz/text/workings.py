@@ -11,6 +11,8 @@ FROM_RUN = Text("the run", "実行した設定")
 SOURCE = Text("Source: {source}", "出典：{source}")
 LINES_OF = Text("{engine}, {file}", "{engine} の {file}")
 POOL_IS = Text("Left for the cache: {formula}", "キャッシュに残る量：{formula}")
+SEEN_IS = Text("What programs see of the GPU: {formula}", "GPU のうちプログラムから見える量：{formula}")
+TAKEN_IS = Text("What the engine takes of that: {formula}", "そのうちエンジンが使う量：{formula}")
 FORMULA_OF = Text("{what}: {formula}", "{what}：{formula}")
 MADE_OF = Text("{count} × {each}", "{count} × {each}")
 

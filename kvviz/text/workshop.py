@@ -21,7 +21,7 @@ PREVIOUS = Text("Back", "前へ")
 NEXT = Text("Next", "次へ")
 YOUR_GUESS = Text("Your guess", "予想")
 GUESS_IN = Text("Your guess in {unit}", "予想（{unit}）")
-ONE_OF_SEVERAL = Text("Question {number}: {question}", "問 {number}: {question}")
+ONE_OF_SEVERAL = Text("Question {number}: {question}", "問 {number}：{question}")
 REVEAL = Text("Show the answer", "答えを見る")
 HIDE = Text("Hide the answer", "答えを隠す")
 GUESS_FIRST = Text(
@@ -61,8 +61,8 @@ NO_SUCH_STEP = Text(
     "リンクのステップ {shown} はありません（1～{steps}）。ステップ 1 を表示します。",
 )
 SCORE = Text(
-    "You have seen {seen} of {all} answers; {right} of your guesses were right or close.",
-    "{all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
+    "On this visit you have seen {seen} of {all} answers; {right} of your guesses were right or close.",
+    "今回の訪問では {all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
 )
 
 TRUE = Text("true", "正しい")
@@ -93,11 +93,11 @@ TITLES: Final[Mapping[str, Text]] = {
     "hook": Text("What one page of text takes", "文章 1 ページのメモリ"),
     "why": Text("Why a cache?", "なぜキャッシュを使う？"),
     "speed": Text("{fewer} times, or {times} times?", "{fewer} 倍？ {times} 倍？"),
-    "formula": Text("The formula on paper", "紙の上の公式"),
-    "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッドの共有：{mha}、{made}、{mqa}"),
+    "formula": Text("The formula on paper", "紙の上の計算式"),
+    "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッド共有：{mha}、{made}、{mqa}"),
     "blocks": Text("On squared paper: {requests} requests", "方眼紙に {requests} 件のリクエスト"),
     "prefix": Text("Date first, date last", "日付は先頭か、末尾か"),
-    "live": Text("Does the formula hold?", "公式は本当に合う？"),
+    "live": Text("Does the formula hold?", "計算式は本当に合う？"),
     "fix": Text("Find the cheapest fix", "いちばん安い対策を探す"),
     "quiz": Text("True or false?", "正しい？ 誤り？"),
 }
@@ -119,30 +119,30 @@ DO: Final[Mapping[str, Text]] = {
         "同じように数えると、{tokens} トークンの計算は {without} 回から {with_cache} 回になり、{fewer} 分の 1 です。",
     ),
     "formula": Text(
-        "Paper and pencil. Bytes per token = 2 (K and V) × layers × KV heads × head size × bytes per number."
-        " The table is from the model's config.json. One number takes {value_bytes} bytes ({dtype}).",
+        "Paper and pencil. Bytes per token = 2 (K and V) × layers × KV heads × head size × bytes per value."
+        " The table is from the model's config.json. One value takes {value_bytes} bytes ({dtype}).",
         "紙と鉛筆を使います。1 トークンのバイト数 = 2（K と V）× レイヤー数 × KV ヘッド数 × ヘッドの次元"
-        " × 数 1 個のバイト数。表はモデルの config.json の値です。数 1 個は {value_bytes} バイト（{dtype}）です。",
+        " × 値 1 個のバイト数。表はモデルの config.json の値です。値 1 個は {value_bytes} バイト（{dtype}）です。",
     ),
     "heads": Text(
         "The model looks at the text with {mha} query heads. In groups of {group} they share {made} KV heads (GQA); one"
         " request takes {bytes}. What if each had a KV head of its own (MHA), or all shared one (MQA)?",
         "モデルは {mha} 個のクエリヘッドで文章を見ます。{group} 個ずつが KV ヘッドを 1 個共有し、"
         "KV ヘッドは {made} 個です（GQA）。今は 1 件 {bytes} です。"
-        "1 個ずつ専用（MHA）や、全員で 1 個（MQA）ならどうでしょうか。",
+        "クエリヘッドごとに 1 個（MHA）や、全クエリヘッドで 1 個（MQA）ならどうでしょうか。",
     ),
     "blocks": Text(
         "Take {pool} squares; one square is one token. Draw the requests in two ways. **Contiguous**: {longest} squares"
         " in a row for each; who finds no room waits. **Paged**: as many blocks of {block} squares as the input needs.",
         "マス {pool} 個を使います。1 マスが 1 トークンです。リクエストを 2 通りに書き込みます。"
-        "**連続領域**: 1 件に、続いた {longest} マスを取ります。入らなければ待ちます。"
-        "**ページ方式**: {block} マスのブロックを、入力に必要な数だけ取ります。",
+        "**連続領域**：1 件に、続いた {longest} マスを取ります。入らなければ待ちます。"
+        "**ページ方式**：{block} マスのブロックを、入力に必要な数だけ取ります。",
     ),
     "prefix": Text(
         "Three people ask a shop's assistant. Their prompts begin with the same instructions, so the notes are shared:"
         " {hit} of {tokens} tokens are found in the cache. Now each prompt also says the date, and it is another day"
         " for each.",
-        "3 人が店の相談係に質問します。プロンプトの先頭は同じ指示なので、メモを共有できます"
+        "3 人が店員役の AI に質問します。プロンプトの先頭は同じ指示なので、メモを共有できます"
         "（{tokens} トークン中 {hit} トークンがヒット）。ここに日付を足します。3 人の日付は 1 日ずつ違います。",
     ),
     "live": Text(
@@ -159,7 +159,7 @@ DO: Final[Mapping[str, Text]] = {
     ),
     "quiz": Text(
         "Thumbs up or thumbs down, all at once. Then open the proofs.",
-        "全員同時に、親指を上か下に向けます。それから証拠を開きます。",
+        "全員同時に、親指を上か下に向けます。それから根拠を開きます。",
     ),
 }
 
@@ -203,8 +203,8 @@ SO: Final[Mapping[str, Text]] = {
         "その代わり、ブロックが足りなくなると 1 件がブロックを手放してやり直します（ここでは {times} 回）。",
     ),
     "prefix": Text(
-        "A note depends on all that stands before it. One other token at the head, and everything after it is new. So:"
-        " what never changes goes first, what changes goes last.",
+        "A note depends on all that stands before it. One different token at the head, and everything after it is new."
+        " So: what never changes goes first, what changes goes last.",
         "メモの内容は、その前にある全部で決まります。先頭が 1 トークン違えば、後ろはすべて別のメモです。"
         "変わらないものを先に、変わるものを後に置きます。",
     ),
@@ -216,13 +216,13 @@ SO: Final[Mapping[str, Text]] = {
     "fix": Text(
         "{decoy}: the decoy. Not one byte of cache less, only {saved} more room for it: {decoy_fit} of {requests},"
         " close but not enough.",
-        "{decoy}は、おとりです。キャッシュは 1 バイトも減りません。場所が {saved} 空くだけで、"
+        "{decoy}は、ひっかけです。キャッシュは 1 バイトも減りません。場所が {saved} 空くだけで、"
         "{requests} 件中 {decoy_fit} 件までです。惜しいですが、足りません。",
     ),
     "quiz": Text(
         "There are two kinds of levers. Fewer bytes: shared heads, a smaller type, shorter text. Less waste: blocks,"
         " shared beginnings.",
-        "対策は 2 種類です。バイトを減らす（ヘッドの共有、小さな型、短い文章）。無駄を減らす（ブロック、先頭の共有）。",
+        "対策は 2 種類です。バイトを減らす（ヘッド共有、小さな型、短い文章）。無駄を減らす（ブロック、先頭の共有）。",
     ),
 }
 
@@ -231,10 +231,10 @@ WRONG: Final[Mapping[str, Text]] = {
     "why": Text("{tokens} × {tokens} = {square}.", "{tokens} × {tokens} = {square} 回。"),
     "speed": Text("“{fewer} times”, from the count of computations.", "計算の回数から「{fewer} 倍」。"),
     "formula": Text(
-        "Hidden size ÷ heads = {derived} as the head size: {too_small} times too small. Or 1 byte a number, because the"
+        "Hidden size ÷ heads = {derived} as the head size: {too_small} times too small. Or 1 byte a value, because the"
         " weights are FP8.",
         "隠れ層の次元 ÷ ヘッド数 = {derived} をヘッドの次元とし、結果が {too_small} 分の 1 になる。"
-        "重みが FP8 なので数 1 個を 1 バイトとする。",
+        "重みが FP8 なので値 1 個を 1 バイトとする。",
     ),
     "heads": Text("“The number of KV heads is a setting.”", "「KV ヘッド数は設定で変えられる」"),
     "blocks": Text(
@@ -268,7 +268,7 @@ SAY: Final[Mapping[str, Text]] = {
     ),
     "formula": Text(
         "Every factor is a field of config.json. The type of the weights is not among them.",
-        "どの値も config.json の項目です。重みの型は公式に入りません。",
+        "どの値も config.json の項目です。重みの型は計算式に入りません。",
     ),
     "heads": Text(
         "The query heads stay; what they look up is shared. Quality is reported to suffer hardly with GQA, slightly"
@@ -294,7 +294,7 @@ SAY: Final[Mapping[str, Text]] = {
         "重みとキャッシュの設定は別です。キャッシュを半分にすると、長い文章で品質が落ちることがあります。必ず試します。",
     ),
     "quiz": Text(
-        "Whoever is unsure opens the proof and compares two numbers.", "迷ったら証拠を開き、2 つの数を見比べます。"
+        "Whoever is unsure opens the proof and compares two numbers.", "迷ったら根拠を開き、2 つの数を見比べます。"
     ),
 }
 
@@ -312,8 +312,8 @@ SHOW: Final[Mapping[str, Text]] = {
         "「サイジング」の「この数値の理由」タブ。同じ値が、項目名とともに並びます。",
     ),
     "heads": Text(
-        "On Shared heads, the way from one KV head each to one for all.",
-        "「ヘッド共有」で、1 人に KV ヘッド 1 個から、全員で 1 個まで。",
+        "On Shared heads, the way from a KV head for each query head (MHA) to one for all (MQA).",
+        "「ヘッド共有」で、クエリヘッド 1 個に KV ヘッド 1 個（MHA）から、全クエリヘッドで 1 個（MQA）まで。",
     ),
     "blocks": Text(
         "The race from step 0. Then step 2, where a request loses its blocks.",
@@ -328,7 +328,7 @@ SHOW: Final[Mapping[str, Text]] = {
         "このマシンに PyTorch があれば、その場の実行。点が線の上に並びます。なければ記録。",
     ),
     "fix": Text("The links of three people, opened one after the other.", "3 人が送ったリンクを、順に開きます。"),
-    "quiz": Text("The proof of what most people got wrong.", "いちばん間違いの多かった問いの証拠。"),
+    "quiz": Text("The proof of what most people got wrong.", "いちばん間違いの多かった問いの根拠。"),
 }
 
 # --- questions and working -------------------------------------------------------------------------------------------
@@ -373,7 +373,7 @@ SPEED_LINK = Text("Measured live: seconds with a cache and without", "実測：�
 
 FIELD = Text("Field", "項目")
 VALUE = Text("Value", "値")
-HEAD_ASK = Text("Which head size goes into the formula?", "公式に入れるヘッドの次元は、いくつでしょうか？")
+HEAD_ASK = Text("Which head size goes into the formula?", "計算式に入れるヘッドの次元は、いくつでしょうか？")
 TOKEN_ASK = Text(
     "How many KiB does one token take? (1 KiB = 1,024 bytes)", "1 トークンは何 KiB でしょうか？（1 KiB = 1,024 バイト）"
 )
@@ -390,8 +390,8 @@ ALL_HEADS_TRAP = Text(
     "それはヘッド {heads} 個の場合です。残すのは KV ヘッド {kv_heads} 個の分だけです。",
 )
 HALF_TRAP = Text(
-    "Half is missing: both K and V are kept, at {bytes} bytes a number.",
-    "半分足りません。K と V の両方を、数 1 個 {bytes} バイトで残します。",
+    "Half is missing: both K and V are kept, at {bytes} bytes a value.",
+    "半分足りません。K と V の両方を、値 1 個 {bytes} バイトで残します。",
 )
 WORKED_LINK = Text("Sizing: the worked example", "サイジング：この例題")
 
@@ -428,6 +428,12 @@ PAGED_WORKING = Text(
     "Paged: {formula} blocks; there are {pool} ÷ {block} = {blocks}",
     "ページ方式：{formula} ブロック（全部で {pool} ÷ {block} = {blocks}）",
 )
+WASTED_WORKING = Text(
+    "Contiguous, set aside and never written: {formula}. An answer's last token is not written: no token after it looks"
+    " back.",
+    "連続領域で、取ったのに書き込まないマス：{formula}。"
+    "答えの最後のトークンは、後に続くトークンがないので書き込みません。",
+)
 SERVED_WORKING = Text(
     "Played by the app: paged is done in step {step}, contiguous in step {other}",
     "アプリで再生：ページ方式はステップ {step}、連続領域はステップ {other} で完了",
@@ -444,13 +450,20 @@ DATE_FIRST_LINK = Text("Shared prefixes: date first", "プレフィックス共�
 DATE_LAST_LINK = Text("Shared prefixes: date last", "プレフィックス共有：日付を末尾に")
 
 RESIDUAL_ASK = Text(
-    "At worst, how far was the measured cache from the formula?", "公式と実測の差は、最大でどれくらいだったでしょうか？"
+    "At worst, how far was the measured cache from the formula?",
+    "計算式と実測の差は、最大でどれくらいだったでしょうか？",
 )
 RESIDUAL_ZERO = Text("0 bytes", "0 バイト")
 RESIDUAL_ONE = Text("up to 1%", "1% まで")
 RESIDUAL_TEN = Text("up to 10%", "10% まで")
 RESIDUAL_MORE = Text("more", "それ以上")
 RESIDUAL = Text("{choice}, in all {steps} steps", "{choice}（{steps} ステップすべて）")
+TOKENS_KEPT = Text(
+    "Tokens in the cache: {prompt} of the prompt + {new} written − 1 = {tokens}. The last one is not kept: no token"
+    " after it looks back.",
+    "キャッシュのトークン：プロンプトの {prompt} + 書いた {new} − 1 = {tokens}。"
+    "最後の 1 個は、後に続くトークンがないので残しません。",
+)
 MEASURED = Text("Measured: {bytes} B", "実測：{bytes} B")
 LIVE_LINK = Text("Measured live: the recorded run", "実測：記録した実行")
 
@@ -541,11 +554,12 @@ KEEPS_WHY = Text(
     "{last} tokens are found with the date last, {first} with the date first.",
     "ヒットは、日付が末尾なら {last} トークン、先頭なら {first} トークンです。",
 )
-PROOF = Text("Proof", "証拠")
+PROOF = Text("Proof", "根拠")
 
 # --- sheets ----------------------------------------------------------------------------------------------------------
 
 SHEET_TITLE = Text("KV cache in {minutes} minutes: {sheet}", "{minutes} 分で分かる KV キャッシュ：{sheet}")
+SHEET_LABEL = Text("{name}:", "{name}：")
 SHEET_NAME = Text("Name", "名前")
 SHEET_DATE = Text("Date", "日付")
 SHEET_GUESS = Text("Guess", "予想")
@@ -556,7 +570,7 @@ SHEET_LEGEND = Text(
     "Grey: holds a token of that request. White with a number: set aside. Empty: free.",
     "灰色：そのリクエストのトークンが入ったマス。番号だけのマス：取ってあるだけ。空白：空き。",
 )
-SHEET_GRID = Text("{title}: {requests}", "{title}: {requests}")
+SHEET_GRID = Text("{title}: {requests}", "{title}：{requests}")
 SHEET_REQUEST = Text("request {request} has {count}", "リクエスト {request} が {count}")
 SHEET_EMPTY = Text("{count} empty squares", "空白の {count} マス")
 SHEET_MADE_BY = Text(

@@ -1,6 +1,5 @@
 """The Shared heads page's own state, read once from the link, and how it shows sharing and kinds of layers."""
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -9,7 +8,7 @@ from math import ceil
 import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
-from kvviz import catalogue, explain, kept
+from kvviz import explain, kept
 from kvviz.charts.heads import (
     DESKTOP_WIDE,
     PHONE_WIDE,
@@ -165,15 +164,15 @@ def heads_tab(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
     chosen = _chosen(sizing, heads, possible)
     st.session_state["heads_what_if"] = not chosen.real
     st.markdown(f"### {show.plain(_headline(sizing, heads, chosen, lang))}")
-    _slider(heads, possible, chosen, lang)
-    # Whoever moves it sees the dots move; where there is room, the numbers stay where they are as well.
-    above, below = st.container(), st.container()
-    with above if phone else below:
+    # Whoever moves it sees the dots and the numbers change together: side by side where there is room.
+    left, right = (st.container(), st.container()) if phone else st.columns([11, 8], gap="medium")
+    with left:
+        _slider(heads, possible, chosen, lang)
         moving(heads_svg(heads, chosen, lang, across=PHONE_WIDE if phone else DESKTOP_WIDE), key="heads_drawing")
-    with below if phone else above:
+    with right:
         _numbers(sizing, heads, chosen, possible, lang, phone=phone)
     _working(chosen, lang)
-    _beside(sizing, heads, chosen, lang)
+    _beside(sizing, heads, chosen, possible, lang)
     show.table(partial(sharing_rows, heads, possible, sizing.tokens, lang), key="heads", lang=lang)
     _pair(sizing, lang)
 
@@ -226,16 +225,14 @@ def _back(made: int) -> None:
 def _headline(sizing: Sizing, heads: Heads, chosen: Sharing, lang: Lang) -> str:
     model, queries = sizing.scenario.model.rpartition("/")[2], format_count(heads.query_heads)
     if not chosen.real:
-        made = sizing.content
-        real = made.growing_bytes_per_token + sum((limit.bytes_per_token for limit in made.limited), Fraction(0))
-        times = chosen.token_bytes / real
+        times = chosen.content.bytes_at(sizing.tokens) / sizing.content.bytes_at(sizing.tokens)
         factor = (
-            text.TIMES(lang, factor=_number(times)) if times > 1 else text.OF_WHOLE(lang, fraction=_fraction(times))
+            text.TIMES(lang, factor=_number(times)) if times > 1 else text.OF_WHOLE(lang, fraction=_of(times, lang))
         )
         count = text.KV_HEAD(lang) if chosen.kv_heads == 1 else text.KV_HEADS(lang, count=chosen.kv_heads)
         kind = kind_of(chosen.kv_heads, heads.query_heads)
         return text.HEAD_WHAT_IF(lang, model=model, heads=count, kind=kind, times=factor)
-    ratio = ratio_words(chosen.ratio)
+    ratio = _of(chosen.ratio, lang)
     if chosen.kv_heads == AS_MADE:
         return text.HEAD_MIXED(lang, model=model, ratio=ratio)
     said = {"MHA": text.HEAD_MHA, "GQA": text.HEAD_GQA, "MQA": text.HEAD_MQA}
@@ -243,12 +240,14 @@ def _headline(sizing: Sizing, heads: Heads, chosen: Sharing, lang: Lang) -> str:
     return said[kind](lang, model=model, queries=queries, heads=format_count(chosen.kv_heads), ratio=ratio)
 
 
+def _of(ratio: Fraction, lang: Lang) -> str:
+    """A ratio inside a sentence."""
+    said = ratio_words(ratio)
+    return text.DECIMAL(lang, ratio=said) if said.startswith("0.") else said
+
+
 def _number(value: Fraction) -> str:
     return f"{float(value):,.3g}"
-
-
-def _fraction(value: Fraction) -> str:
-    return str(value) if value.denominator <= COMMON_QUERIES**2 else _number(value)
 
 
 def _numbers(
@@ -262,7 +261,7 @@ def _numbers(
         words = text.RATIO_BESIDE_ONE if chosen.kv_heads == 1 else text.RATIO_BESIDE
         beside = words(lang, heads=format_count(chosen.kv_heads), queries=queries)
     else:
-        beside = text.RATIO_BESIDE_MIXED(lang, decimal=f"{float(chosen.ratio):.2g}")
+        beside = text.RATIO_BESIDE_MIXED(lang)
     tokens = sizing.tokens
 
     def request(of: Sharing) -> str:
@@ -280,7 +279,7 @@ def _numbers(
         per_token = text.PER_TOKEN_LIMITED(lang, after=format_bytes(chosen.content.growing_bytes_per_token))
     at_once = text.AT_ONCE_BESIDE(lang, mha=fit(most), mqa=fit(least), **where)
     facts = [
-        (text.RATIO(lang), str(chosen.ratio), beside),
+        (text.RATIO(lang), ratio_words(chosen.ratio), beside),
         (text.PER_TOKEN(lang), token(chosen), per_token),
         (
             text.PER_REQUEST(lang),
@@ -289,7 +288,7 @@ def _numbers(
         ),
         (text.AT_ONCE(lang), fit(chosen), text.AT_ONCE_UNKNOWN(lang) if chosen.at_once is None else at_once),
     ]
-    for row in (facts[:2], facts[2:]) if phone else (facts,):
+    for row in (facts[:2], facts[2:]):
         with st.container(horizontal=True, gap="small"):
             for name, value, more in row:
                 with st.container(border=True, gap="xxsmall", height="stretch", width=_CARD if phone else "stretch"):
@@ -311,7 +310,7 @@ def _working(chosen: Sharing, lang: Lang) -> None:
         st.caption("  \n".join(show.plain(line) for line in said))
 
 
-def _beside(sizing: Sizing, heads: Heads, chosen: Sharing, lang: Lang) -> None:
+def _beside(sizing: Sizing, heads: Heads, chosen: Sharing, possible: Sequence[Sharing], lang: Lang) -> None:
     """What must be known to read the numbers."""
     said = []
     if chosen.problem is not None:
@@ -331,8 +330,15 @@ def _beside(sizing: Sizing, heads: Heads, chosen: Sharing, lang: Lang) -> None:
         said.append(text.WHICH_LAYERS(lang, layers=text.SEPARATOR(lang).join(layers)))
     if any(isinstance(cache, IndexerKeys) for layer in sizing.architecture.layers for cache in layer):
         said.append(text.NOT_SHARED_PARTS(lang))
+    if chosen.content.state_bytes:
+        states = format_bytes(chosen.content.state_bytes)
+        said.append(text.NOT_SHARED_STATES(lang, states=states, ratio=ratio_words(chosen.shared_ratio)))
     if chosen.sizing is not None:
-        said += [note.message(lang) for note in chosen.sizing.notes if note.code == "kv-heads-copied"]
+        if copied := [note.message(lang) for note in chosen.sizing.notes if note.code == "kv-heads-copied"]:
+            said += copied
+            same = [one.kv_heads for one in possible if one.at_once is not None and one.at_once == chosen.at_once]
+            if (least := min((n for n in same if n > chosen.kv_heads), default=0)) and chosen.kv_heads:
+                said.append(text.NO_MORE_FIT(lang, heads=format_count(least)))
         if chosen.sizing.plan_missing is not None:
             said.append(chosen.sizing.plan_missing.message(lang))
     st.caption("  \n".join(f":orange[:material/info:] {show.plain(sentence)}" for sentence in said))
@@ -396,22 +402,20 @@ def quality(lang: Lang) -> None:
     st.markdown("\n".join(lines))
     st.caption(text.QUALITY_CAVEAT(lang))
     found = shared_more()
-    examples = [text.FLOOR_EXAMPLE(lang, each=each, models=_some(names, lang)) for each, names in found]
+    examples = [text.FLOOR_EXAMPLE(lang, each=each, models=_some(names, lang)) for each, names in found.models.items()]
     values = {
         "common": COMMON_QUERIES,
-        "count": format_count(sum(len(names) for _, names in found)),
-        "all": format_count(len(catalogue.models())),
+        "count": format_count(found.configs),
+        "all": format_count(found.of_configs),
+        "models": format_count(sum(map(len, found.models.values()))),
         "examples": text.PART_SEPARATOR(lang).join(examples),
     }
     st.markdown(show.plain(text.NOT_THE_FLOOR(lang, **values)))
 
 
 def _some(names: Sequence[str], lang: Lang) -> str:
-    # The shortest: variants have longer names; and the same weights in another type are the same model.
-    plain = {re.sub(r"-(BF16|FP8|NVFP4)$", "", name.rpartition("/")[2]) for name in names}
-    named = sorted(plain, key=lambda name: (len(name), name))
-    few = text.SEPARATOR(lang).join(named[:_MOST_NAMED])
-    more = len(named) - _MOST_NAMED
+    few = text.SEPARATOR(lang).join(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
     return few if more <= 0 else text.FLOOR_MORE(lang, models=few, more=format_count(more))
 
 

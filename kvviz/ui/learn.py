@@ -51,13 +51,14 @@ def say_list(of: Iterable[tuple[Text, tuple[str, ...]]], lang: Lang) -> None:
 
 
 def filled(sentence: Text, lang: Lang, *scenes: str) -> str:
-    """A text with its numbers, and links to what shows it: by page, or by GPU where there are several."""
+    """A text with its numbers, and links to what shows it: by page, or by what tells several apart."""
     said = sentence(lang, **_facts(lang))
     for name in scenes:
         scene = SCENES[name]
         label = text.PAGES[scene.page](lang)
         if len(scenes) > 1:
-            label = f"{scene.scenario.gpus} × {show.gpu_name(scene.scenario, lang)}"
+            gpus = f"{scene.scenario.gpus} × {show.gpu_name(scene.scenario, lang)}"
+            label = text.SCENE_LABELS[name](lang) if name in text.SCENE_LABELS else gpus
         said += f" [→\u00a0{label}]({_link(name)})"
     return said
 
@@ -198,9 +199,9 @@ def _fit(scene: str) -> str:
 
 def questions(lang: Lang) -> None:
     """Questions with their answers folded."""
-    for number, (question, answer, scene) in enumerate(text.FAQ):
+    for number, (question, answer, scenes) in enumerate(text.FAQ):
         with st.expander(filled(question, lang), key=f"learn_question_{number}"):
-            say(answer, lang, scene)
+            say(answer, lang, *scenes)
 
 
 def timeline(lang: Lang) -> None:

@@ -79,9 +79,11 @@ def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
             st.warning(plain(note.message(lang)), icon=":material/warning:")
 
 
-def stand_in(scenario: Scenario, lang: Lang) -> None:
-    """That the answer is for another model than the one asked for."""
-    st.warning(plain(text.STANDS_IN(lang, model=scenario.model)), icon=":material/warning:")
+def stand_in(answered: Answer, lang: Lang) -> None:
+    """That the answer is for another model than the one asked for, and why."""
+    asked, why = str(st.session_state["model"])[:60], answered.errors["model"](lang)
+    said = text.STANDS_IN(lang, model=answered.scenario.model, asked=asked, why=why)
+    st.warning(plain(said), icon=":material/warning:")
 
 
 def origin(scenario: Scenario, lang: Lang, *, whole: bool = False) -> None:
@@ -506,8 +508,7 @@ def summary(scenario: Scenario, lang: Lang) -> str:
     return text.CHANGE(
         lang,
         model=scenario.model.split("/")[-1],
-        gpus=scenario.gpus,
-        gpu=gpu_name(scenario, lang),
+        gpus=f"{scenario.gpus} × {gpu_name(scenario, lang)}" if scenario.gpu else text.NO_GPU(lang),
         tokens=format_count(scenario.tokens),
         sequences=format_count(scenario.requests),
         dtype=scenario.kv_dtype,

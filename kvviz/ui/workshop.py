@@ -53,7 +53,7 @@ def begin() -> None:
     st.session_state["workshop_problem"] = asked if wrong else None
     st.session_state["workshop_step"] = 1 if wrong else number
     st.session_state["workshop_seen"] = ()
-    st.session_state["workshop_warned"] = ()
+    st.session_state["workshop_warned"] = {}
     st.session_state["workshop_kept"] = {}
 
 
@@ -108,10 +108,11 @@ def _seen(step: Step) -> bool:
 
 
 def _reveal(step: Step) -> None:
-    """Callback: the answer; the first time somebody asks without a guess, a word about it instead."""
-    missing = any(_guess(question) is None for question in step.questions)
-    if missing and step.key not in st.session_state["workshop_warned"]:
-        st.session_state["workshop_warned"] += (step.key,)
+    """Callback: the answer; without a guess, and after each other that cannot be read, first a word about it."""
+    missing = [_kept(question.key).strip() for question in step.questions if _guess(question) is None]
+    warned: dict[str, list[str]] = st.session_state["workshop_warned"]
+    if missing and (step.key not in warned or not {*filter(None, missing)} <= {*warned[step.key]}):
+        warned[step.key] = missing
     else:
         st.session_state["workshop_seen"] += (step.key,)
 
@@ -122,7 +123,8 @@ def _hide(step: Step) -> None:
 
 def _reset() -> None:
     st.session_state["workshop_kept"] = {}
-    st.session_state["workshop_seen"] = st.session_state["workshop_warned"] = ()
+    st.session_state["workshop_seen"] = ()
+    st.session_state["workshop_warned"] = {}
     _go_to(1)
 
 
@@ -147,10 +149,10 @@ def work(step: Step, lang: Lang) -> None:
         _table(step.given, lang, narrow=True)
     several = len(step.questions) > 1
     for number, question in enumerate(step.questions, 1):
-        label = show.plain(_in(question.ask, lang))
+        label = _in(question.ask, lang)
         label = text.ONE_OF_SEVERAL(lang, number=number, question=label) if several else label
         with st.container(gap="xsmall"):
-            st.markdown(f"**{label}**")
+            st.markdown(f"**{show.plain(label)}**")
             if _seen(step):
                 _answer(question, lang)
             else:
@@ -158,6 +160,7 @@ def work(step: Step, lang: Lang) -> None:
 
 
 def _asked(question: Question, label: str, lang: Lang) -> None:
+    """``label`` as it is: one that is not shown is read out, escapes and all."""
     if question.options:
         names = {one.token: one.label for one in question.options}
         key = _widget(question.key, lang, None)

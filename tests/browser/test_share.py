@@ -152,7 +152,7 @@ def test_what_the_hub_says_no_to_is_told(open_page: OpenPage, fault: str) -> Non
     before = headline(page)
     type_model(page, fault)
     expect(page.get_by_role("alert")).to_have_count(2)  # what is wrong beside the box, whose answer it is above it
-    expect(page.get_by_role("alert").filter(has_text="Shown instead")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="is shown, not")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("Paste config"))).to_be_visible()
     assert headline(page) == before
     assert address(page)["model"] == fault

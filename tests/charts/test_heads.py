@@ -70,6 +70,7 @@ def test_ratios() -> None:
     assert ratio_words(Fraction(1, 8)) == "1/8"
     assert ratio_words(Fraction(1)) == "1"
     assert ratio_words(Fraction(11, 28)) == "11/28 (0.39)"
+    assert ratio_words(Fraction(713, 4297)) == "0.17"
 
 
 def fillings() -> list[Filling]:

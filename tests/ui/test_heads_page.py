@@ -9,8 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kvviz.heads import PRESETS
-from kvviz.text import LANGUAGES, Lang
+from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import heads as text
+from kvviz.text import sizing as sizing_text
 
 MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "heads.py")
@@ -106,6 +107,32 @@ def test_every_example_opens_its_scenario(lang: Lang, code: str) -> None:
     else:
         assert numbers(app)[3] != text.UNKNOWN(lang)
         assert text.REAL(lang) in badges(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_headline_and_numbers_say_the_same_where_states_are_not_shared(lang: Lang) -> None:
+    hybrid = {**GPU, "model": "Qwen/Qwen3-Next-80B-A3B-Instruct"}
+    app = open_page(lang=lang, **hybrid)
+    model = "Qwen3-Next-80B-A3B-Instruct"
+    assert text.HEAD_GQA(
+        lang, model=model, queries="16", heads="2", ratio={"en": "0.17", "ja": "0.17 倍"}[lang]
+    ) in headline(app)
+    assert numbers(app)[0] == "0.17"
+    assert numbers(app)[2] == "134 MiB"
+    states = text.NOT_SHARED_STATES(lang, states="37.7 MiB", ratio="1/8")
+    assert any(states in c.value.replace("\\", "") for c in app.caption)
+    app.select_slider("heads_kv").set_value(1).run()
+    assert "0.64" in headline(app)  # 85.7 MiB of 134 MiB
+    # A head that two GPUs cannot share is on both, so no more fit: said right there.
+    copied = {"en": "no more fit than with 2", "ja": "収まる件数は 2 個のときと同じです"}[lang]
+    assert any(copied in c.value for c in app.caption)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_model_that_nobody_knows_is_named_with_the_reason(lang: Lang) -> None:
+    (said,) = [w.value.replace("\\", "") for w in open_page(lang=lang, model="nobody-knows").warning]
+    assert "nobody-knows" in said
+    assert Message(sizing_text.NOT_BUNDLED, {"model": "nobody-knows", "near": sizing_text.NOTHING_NEAR})(lang) in said
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -7,9 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kvviz.scenario import from_query
+from kvviz.learn import SCENES, facts, sized
+from kvviz.scenario import from_query, to_query
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import learn as text
+from tests.test_seed_facts import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = ROOT / "kvviz" / "ui" / "main.py"
@@ -85,6 +87,57 @@ def test_the_scenario_shows_what_the_sentence_says(begins: str, shows: str) -> N
         app.query_params[name] = values[-1]
     app.run()
     assert shows in next(m.value for m in app.markdown if m.value.startswith("###"))
+
+
+SHOWS: dict[str, tuple[str, ...]] = {
+    "worked": ("per_token_bytes", "one_gib", "fit", "crossover", "pool"),
+    "reserved": ("engine_share", "pool"),
+    "sixteen": ("sixteen",),
+    "long": ("b300", "b300_fit"),
+    "bf16": ("quotient", "head_dim", "too_small"),
+    "windows": ("window_long", "window_long_tokens"),
+    "windows-short": ("window_short", "window_short_tokens"),
+    "users": ("users_formula", "users_requests"),
+    "rag": ("rag_input", "rag_fit"),
+    "fp8": ("fp8_one", "fp8_fit"),
+    "cap": ("cap_tokens", "cap_one", "cap_fit"),
+    "full-card": ("tight_fit", "tight_pool"),
+    "full-card-fp8": ("tight_fp8_fit", "tight_fp8_pool", "per_token_bytes"),
+    "roomy": ("roomy_fit",),
+    "roomy-fp8": ("roomy_fp8_fit",),
+    "heads": ("share", "query_heads", "per_token", "mha", "mqa"),
+    "latent": ("latent_bytes", "copied_fit"),
+    "latent-dp": ("apart_fit",),
+    "blocks": (),
+    "prefixes": (),
+    "live": ("quoted_with", "quoted_without"),
+    "claim": ("llama_per_token", "llama_gib", "llama_gb", "llama_tokens"),
+    "split": ("split_one", "split_gpus"),
+    "generation": (),
+    "chat": (),
+    "serving": ("fit", "users_requests"),
+    "qwen2.5": ("qwen_per_token", "qwen_one", "qwen_tokens", "qwen_heads"),
+    "small-card": ("card_seen", "card_share"),
+    "llama-2": ("old_rate",),
+    "llama-3": ("new_rate",),
+    "short": ("short_fit", "short_tokens"),
+}
+"""Of a statement's numbers, those that are to be read on the page that its link opens."""
+
+
+@BOTH
+@pytest.mark.parametrize("name", SCENES)
+def test_the_number_stands_on_the_page_that_its_link_opens(name: str, lang: Lang) -> None:
+    scene, known = SCENES[name], facts()
+    read = " ".join(shown(scene.page or "sizing", (*to_query(scene.scenario).items(), *scene.more.items()), "", lang))
+    missing = [
+        value
+        for fact in SHOWS[name]
+        if not re.search(rf"(?<![\d.,]){re.escape(value := str(known[fact]))}(?![\d]|[.,]\d)", read)
+    ]
+    assert missing == []
+    if sized(scene.scenario).max_sequences_counted is not None and scene.page in ("", "review"):
+        assert str(sized(scene.scenario).max_sequences_counted) in read
 
 
 def test_numbers_are_the_same_in_both_languages() -> None:

@@ -98,6 +98,17 @@ def test_a_guess_that_cannot_be_read_is_named() -> None:
     assert plain(text.NOT_A_NUMBER("en", shown="a few", example="100 MiB")) in said(app)
 
 
+def test_no_answer_slips_out_after_a_guess_that_cannot_be_read() -> None:
+    app = open_page(step="1")
+    for typed in ("-5", "1e99", "🙂", "250,0"):
+        app.text_input(key="workshop_page_en").set_value(typed).run()
+        press(app, "workshop_reveal")
+        assert plain(text.NO_GUESS("en")) not in said(app), typed
+        assert [i.value for i in app.info] == [text.GUESS_FIRST("en")]
+    press(app, "workshop_reveal")  # the same again: an answer without a guess is wanted
+    assert plain(text.NO_GUESS("en")) in said(app)
+
+
 def test_start_over_forgets_everything() -> None:
     app = open_page(step="7")
     app.radio(key="workshop_date-first_en").set_value("none").run()
