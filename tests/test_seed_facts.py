@@ -332,7 +332,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         on(
             "live",
             "Residual 0 B: measured equals predicted after each of 300 steps",
-            "差 0 B: 300 ステップすべてで実測と予測が一致",
+            "差 0 B：300 ステップすべてで実測と予測が一致",
         ),
     ),
     "S20": (
