@@ -48,7 +48,7 @@ RESERVED_TOO_SHORT = Text(
 )
 NOTHING_RESERVED = Text(
     "{field}: a {cache} cache reserves nothing; use the cache static or paged, or leave this out.",
-    "{field}: キャッシュ {cache} は領域を確保しません。キャッシュを static か paged にするか、この指定を外してください。",
+    "{field}: キャッシュ {cache} は領域を確保しません。static か paged にするか、この指定を外してください。",
 )
 TOO_MANY_TOKENS = Text(
     "{tokens} tokens in all are more than the {limit} that a run may have here: shorten the prompt or the answer.",
