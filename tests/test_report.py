@@ -385,7 +385,8 @@ def test_the_models_face_has_a_cell_a_layer(lang: Lang) -> None:
         sizing = sized(scenario)
         made = cells(sizing.architecture.layers, sizing.kv_dtype, sizing.tokens, lang)
         page = Page(html(sizing, lang))
-        assert sum(a.get("class") == "layer" for a in page.each("g")) == len(made)
+        width = (17 + 4) * len(made) - 4  # of a cell, and of the gap between two
+        assert f"0 0 {width} 44" in [a.get("viewbox") for a in page.each("svg")]
         assert any(words.startswith(f"{len(made)} ") for words in page.of("p"))
 
 

@@ -133,9 +133,9 @@ HELP = {
         "入力と出力の合計は {limit} トークンまでです。{seconds} 秒経過した場合も終了します。",
     ),
     "dtype": Text(
-        "Number format of weights and cache. bf16 and fp16 take 2 bytes a number, fp32 takes 4, so its cache is twice"
+        "Number format of weights and cache. bf16 and fp16 take 2 bytes per value, fp32 takes 4, so its cache is twice"
         " as large. bf16 has the range of fp32 with fewer digits; fp16 has more digits and a smaller range.",
-        "重みとキャッシュの数値形式です。bf16 と fp16 は 1 つの数値に 2 バイト、fp32 は 4 バイトを使うため、fp32 の"
+        "重みとキャッシュの数値形式です。値 1 個のバイト数は bf16 と fp16 が 2、fp32 が 4 で、fp32 の"
         "キャッシュは 2 倍になります。bf16 は fp32 と同じ範囲を少ない桁数で表し、fp16 は桁数が多く範囲が狭い形式です。",
     ),
     "batch": Text("Sequences at once, all of the same prompt.", "同じ入力文から同時に生成する系列の数です。"),
