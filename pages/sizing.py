@@ -45,7 +45,7 @@ with top:
 if sizing is not None and not embedded:
     with top:
         if stands_in and not any(note.code == "revision-differs" for note in answered.notes):  # which says it
-            show.stand_in(answered, lang)
+            show.stand_in(answered, lang, why=phone)
         show.answer(sizing, answered.notes, lang)
         if not phone:
             show.facts(sizing, lang)

@@ -171,9 +171,10 @@ NO_SUCH_LANGUAGE = Text(
     "lang: 使える言語は en と ja です（入力値：「{shown}」）。{used} を使います。",
 )
 STANDS_IN = Text(
-    "{model} is shown, not {asked}. {why}",
-    "{asked} ではなく {model} について表示しています。{why}",
+    "{model} is shown, not {asked}.",
+    "{asked} ではなく {model} について表示しています。",
 )
+STANDS_IN_BECAUSE = Text("{said} {why}", "{said}{why}")
 TRY_AGAIN = Text("Try again", "もう一度試す")
 STILL_NOT = Text("Asked again: still no answer.", "もう一度試しましたが、まだ取得できません。")
 ORIGIN_BUNDLED = Text("Bundled config", "同梱の設定")

@@ -79,10 +79,12 @@ def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
             st.warning(plain(note.message(lang)), icon=":material/warning:")
 
 
-def stand_in(answered: Answer, lang: Lang) -> None:
-    """That the answer is for another model than the one asked for, and why."""
-    asked, why = str(st.session_state["model"])[:60], answered.errors["model"](lang)
-    said = text.STANDS_IN(lang, model=answered.scenario.model, asked=asked, why=why)
+def stand_in(answered: Answer, lang: Lang, *, why: bool = True) -> None:
+    """That the answer is for another model than the one asked for, and ``why`` where that does not stand beside it."""
+    asked = str(st.session_state["model"])[:60]
+    said = text.STANDS_IN(lang, model=answered.scenario.model, asked=asked)
+    if why:
+        said = text.STANDS_IN_BECAUSE(lang, said=said, why=answered.errors["model"](lang))
     st.warning(plain(said), icon=":material/warning:")
 
 

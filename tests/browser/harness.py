@@ -26,6 +26,9 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
 
+OPPOSITES = pytest.mark.parametrize(("lang", "phone"), [("en", False), ("ja", True)], ids=["en-desktop", "ja-phone"])
+"""The two ends of how a page is seen, light and dark: what holds at both holds between, at a fourth of the time."""
+
 
 # --- the app ---------------------------------------------------------------------------------------------------------
 

@@ -2,25 +2,23 @@
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.harness import screenshot, settled
+from tests.browser.harness import OPPOSITES, screenshot, settled
 
 LOGS = Path(__file__).parent.parent / "data" / "logs"
 
 
-@pytest.mark.parametrize("locale", ["en", "ja"])
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-def test_an_example(open_page: OpenPage, locale: str, phone: bool) -> None:
-    page = open_page("/check-log", locale=locale, phone=phone, dark=phone)
+@OPPOSITES
+def test_an_example(open_page: OpenPage, lang: str, phone: bool) -> None:
+    page = open_page("/check-log", locale=lang, phone=phone, dark=phone)
     page.get_by_role("button", name="vLLM").click()
     settled(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(1)
     expect(page.get_by_test_id("stTable").first).to_contain_text("75,840")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    screenshot(page, f"check-log-{locale}-{'phone' if phone else 'desktop'}", whole=True)
+    screenshot(page, f"check-log-{lang}-{'phone' if phone else 'desktop'}", whole=True)
 
 
 def test_a_paste_and_what_it_lacks(open_page: OpenPage) -> None:

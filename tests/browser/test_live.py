@@ -12,7 +12,7 @@ from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
 from tests.browser.conftest import OpenPage
-from tests.browser.harness import Server, screenshot, serve, settled
+from tests.browser.harness import OPPOSITES, Server, screenshot, serve, settled
 from tests.hub.standin import StandIn
 
 MODEL = """{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 64, "hidden_size": 32,
@@ -35,8 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, hub: StandIn) -> Iterator[S
             yield served
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@OPPOSITES
 def test_opens_with_the_recorded_run(open_page: OpenPage, lang: Lang, phone: bool) -> None:
     page = open_page(f"/live?lang={lang}", phone=phone, dark=phone, locale=lang)
     expect(page.get_by_role("heading", name=text.EQUAL(lang, steps="300"))).to_be_visible()

@@ -3,11 +3,10 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.harness import go_to, screenshot, settled
+from tests.browser.harness import OPPOSITES, go_to, screenshot, settled
 
 SVG = '[aria-label^="Prompt 1:"]'
 
@@ -64,11 +63,10 @@ def test_what_was_typed_outlasts_a_visit_to_another_page(open_page: OpenPage) ->
     expect(page.get_by_label("Prompt 3", exact=True)).to_have_value("kept")
 
 
-@pytest.mark.parametrize("locale", ["en", "ja"])
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-def test_nothing_is_wider_than_the_page(open_page: OpenPage, locale: str, phone: bool) -> None:
-    page = open_page("/prefixes", locale=locale, phone=phone, dark=phone)
-    screenshot(page, f"prefixes-{locale}-{'phone-dark' if phone else 'desktop'}", whole=True)
+@OPPOSITES
+def test_nothing_is_wider_than_the_page(open_page: OpenPage, lang: str, phone: bool) -> None:
+    page = open_page("/prefixes", locale=lang, phone=phone, dark=phone)
+    screenshot(page, f"prefixes-{lang}-{'phone-dark' if phone else 'desktop'}", whole=True)
     main = page.get_by_test_id("stMain")
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
     assert chips(page, "hit") > 0
