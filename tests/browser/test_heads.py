@@ -1,5 +1,6 @@
 """The Shared heads page in a real browser: what is painted is what the core says, and the keyboard is enough."""
 
+import re
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -53,13 +54,13 @@ def test_the_layers_are_filled_as_the_core_says(open_page: OpenPage) -> None:
 def test_the_arrow_keys_change_the_sharing(open_page: OpenPage) -> None:
     page = open_page("/heads?lang=ja&model=Qwen/Qwen3-32B&gpu=h200&gpus=2", phone=True, locale="ja")
     boxes = page.locator("[data-name^=kv]")
-    assert boxes.count() == 8
+    expect(boxes).to_have_count(8)
     page.get_by_role("slider").focus()
     page.keyboard.press("ArrowLeft")
     expect(boxes).to_have_count(16)
     settled(page)
     assert page.locator("[data-name^=q]").count() == 64
-    assert "heads_kv=16" in page.url
+    expect(page).to_have_url(re.compile("heads_kv=16"))
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.get_by_text(text.BACK("ja", heads="8 · GQA")).click()
     expect(boxes).to_have_count(8)
