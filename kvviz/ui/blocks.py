@@ -346,6 +346,7 @@ def _typed(name: str, lang: Lang) -> None:
 
 def _chosen(name: str, lang: Lang) -> None:
     names: dict[str, Text] = _NAMES[name]
+    show.said_anew(f"blocks_{name}", lang)
     st.selectbox(
         text.LABELS[name](lang),
         CHOICES[name],

@@ -96,6 +96,7 @@ def _row(number: int, lang: Lang) -> None:
         st.session_state.setdefault(_key(number, field), row.get(field, ""))
     with st.container(horizontal=True, vertical_alignment="bottom", border=True):
         _typed(number, "count", lang)
+        show.said_anew(_key(number, "kind"), lang)
         kind = st.selectbox(
             text.FIELDS["kind"](lang),
             list(ROW_FIELDS),

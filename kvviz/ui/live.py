@@ -95,6 +95,7 @@ def _settle() -> None:
         value = st.session_state[key]
         if value in choices_by_label:
             st.session_state[key] = choices_by_label[value]
+        show.said_anew(key, state.lang())
 
 
 def _run_names(lang: Lang) -> dict[int, str]:

@@ -335,6 +335,17 @@ def tabs(titles: Sequence[Text], *, key: str, lang: Lang, first: int = 0) -> Seq
     return drawn
 
 
+def said_anew(key: str, lang: Lang) -> None:
+    """Before a select box is drawn whose options read differently in another language.
+
+    Its browser goes on showing the words it has, and hands those back instead of the choice (Streamlit 1.67), unless it
+    is told the choice again.
+    """
+    if st.session_state.get(f"{key}_said", lang) != lang and key in st.session_state:
+        st.session_state[key] = st.session_state[key]
+    st.session_state[f"{key}_said"] = lang
+
+
 def folded(label: str, *, key: str, icon: str | None = None, compact: bool = False) -> ExpanderContainer:
     """A panel to be filled only while it is open; open, it stays so when its label changes, as in another language."""
     before, was_open = st.session_state.get(f"{key}_was", (label, False))

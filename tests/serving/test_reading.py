@@ -176,7 +176,7 @@ def test_names_out_of_folders() -> None:
             Reading(kind="vllm", identity=Identity(), models=models, ranks=())  # nothing else is asked
         )
 
-    assert names("/root/.cache/huggingface/hub/models--Qwen--Qwen3-32B/snapshots/abc")[0] == "Qwen/Qwen3-32B"
+    assert names("/cache/huggingface/hub/models--Qwen--Qwen3-32B/snapshots/abc")[0] == "Qwen/Qwen3-32B"
     assert names("/models/meta-llama/Llama-3.2-3B/", "mine") == ("/models/meta-llama/Llama-3.2-3B", "mine")
 
 
@@ -190,7 +190,7 @@ def test_names_out_of_folders() -> None:
         ("C:\\models\\SmolLM2.gguf", "SmolLM2.gguf"),
         ("./out/checkpoint", "checkpoint"),
         ("/models/meta-llama/Llama-3.2-3B/", "Llama-3.2-3B"),
-        ("/root/.cache/huggingface/hub/models--Qwen--Qwen3-32B/snapshots/abc", "Qwen/Qwen3-32B"),
+        ("/cache/huggingface/hub/models--Qwen--Qwen3-32B/snapshots/abc", "Qwen/Qwen3-32B"),
     ],
 )
 def test_a_model_is_named_without_the_folders_it_lies_in(reported: str, named: str) -> None:

@@ -254,3 +254,16 @@ def test_every_preset_opens() -> None:
     for name in PRESETS:
         app = open_page(trace=name)
         assert not app.error, name
+
+
+def test_what_is_chosen_is_said_in_the_language_of_the_page() -> None:
+    """A browser goes on showing the words it has, unless it is told others."""
+    app = open_page("settings", lang="en", trace="azure-code")
+    for lang in ("ja", "en"):
+        app.segmented_control("lang").set_value(lang).run()
+        box = app.selectbox("blocks_trace")
+        assert box.value == "azure-code"
+        assert box.proto.set_value
+        assert box.proto.raw_value == box.options[box.index]
+        app.run()
+        assert not app.selectbox("blocks_trace").proto.set_value, "said again and again, it takes back what is chosen"

@@ -395,3 +395,15 @@ def test_the_kind_of_cache_outlasts_a_change_of_language() -> None:
         app.segmented_control("lang").set_value(lang).run()
         assert not app.exception
         assert app.selectbox("live_cache").value == "none"
+
+
+def test_the_run_shown_is_named_in_the_language_of_the_page() -> None:
+    """A browser goes on showing the words it has, unless it is told others."""
+    app = over(started(open_page("en")))
+    for lang in ("ja", "en"):
+        app.segmented_control("lang").set_value(lang).run()
+        box = app.selectbox("live_shown")
+        assert box.proto.set_value
+        assert box.proto.raw_value == box.options[-1]
+        app.run()
+        assert not app.selectbox("live_shown").proto.set_value, "said again and again, it takes back what is chosen"
