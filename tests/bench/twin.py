@@ -5,6 +5,7 @@ and drawings are copied; charts keep their layout and their marks, and every lin
 input changes on our page changes there too, by the input's value: Streamlit sends what stays the same once.
 """
 
+import base64
 import itertools
 import json
 from collections.abc import Iterator, Mapping
@@ -107,7 +108,7 @@ def counted(script: str, name: str = "sizing") -> dict[str, int]:
     bare = AppTest.from_string(script, default_timeout=60).run()
     if bare.exception:
         raise RuntimeError(bare.exception[0].value)
-    kinds = ("text_input", "selectbox", "multiselect", "button", "metric", "plotly_chart", "table", "tab")
+    kinds = ("text_input", "selectbox", "multiselect", "button", "metric", "plotly_chart", "table", "tab", "image")
     counts = [{kind: len(page.get(kind)) for kind in kinds} for page in (ours, bare)]
     if counts[0] != counts[1]:
         raise RuntimeError(f"The pages differ: {counts[0]}, {counts[1]}.")
@@ -186,6 +187,10 @@ def _element(element: Element, changes: bool, number: int) -> str:
             return f"st.table({_rows(element.value.to_dict('list'), now)}, border='horizontal')"
         case "plotly_chart":
             return _chart(json.loads(proto.spec), key)
+        case "image":
+            drawing = base64.b64decode(proto.imgs[0].url.partition("base64,")[2]).decode()
+            changing = " + f'<!-- {now} -->'" if changes else ""
+            return f"st.image({drawing!r}{changing}, width='content')"
         case "bidi_component" if proto.component_name == WITHOUT_PICTURE:
             return "pass"
         case "bidi_component" if proto.WhichOneof("data") == "bytes":

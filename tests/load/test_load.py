@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.twin import counted, twin
 from tests.browser.harness import STREAMLIT_RUN, Server, serve
 from tests.load.drive import MIB, Tally, act, crowd, memory_bytes, sessions
 from tests.load.visitor import PLACES, Visitor, visiting
@@ -28,6 +29,11 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     flags = ("--server.disconnectedSessionTTL", "1")
     with serve(tmp_path_factory.mktemp("load") / "log", (*STREAMLIT_RUN, *flags)) as server:
         yield server
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_bare_page_is_drawn_alike(name: str) -> None:
+    assert counted(twin(name), name)["plotly_chart"] >= (0 if name == "blocks" else 1)
 
 
 @pytest.mark.parametrize("name", PLACES)
