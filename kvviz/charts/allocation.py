@@ -2,10 +2,8 @@
 
 from typing import Any, Final
 
-import plotly.graph_objects as go
-
 from kvviz.charts.ledger import LEGEND_FONT
-from kvviz.charts.style import COLOURS, Drawing, fill, hollow
+from kvviz.charts.style import COLOURS, Drawing, Figure, fill, hollow
 from kvviz.core.units import format_count
 from kvviz.sweeps import PAPER, Study, System
 from kvviz.text import Lang, Text
@@ -27,7 +25,7 @@ _LINES: Final = {
 _LEGEND: Final = {"font": {"size": LEGEND_FONT}}
 
 
-def shares_figure(study: Study, lang: Lang, *, paper: bool) -> go.Figure:
+def shares_figure(study: Study, lang: Lang, *, paper: bool) -> Figure:
     """One bar a system; with ``paper`` what the published figure says is marked on it."""
     drawing = Drawing()
     names = [_name(study, system.name, lang).replace(" (", "<br>(").replace("（", "<br>（") for system in study.systems]
@@ -71,7 +69,7 @@ _ON_BAR: Final = {
 }
 
 
-def running_figure(study: Study, lang: Lang) -> go.Figure:
+def running_figure(study: Study, lang: Lang) -> Figure:
     """How many requests are in memory, step by step, until the last one is served."""
     drawing = Drawing()
     for system in study.systems:
@@ -97,7 +95,7 @@ def running_figure(study: Study, lang: Lang) -> go.Figure:
     )
 
 
-def blocks_figure(study: Study, lang: Lang) -> go.Figure:
+def blocks_figure(study: Study, lang: Lang) -> Figure:
     """What smaller blocks save, and the tables they need for it."""
     drawing = Drawing()
     sizes = [str(point.block_tokens) for point in study.blocks]
@@ -137,7 +135,7 @@ def blocks_figure(study: Study, lang: Lang) -> go.Figure:
     )
 
 
-def pools_figure(study: Study, lang: Lang) -> go.Figure:
+def pools_figure(study: Study, lang: Lang) -> Figure:
     """How many requests are in memory on average, on pools of other sizes."""
     drawing = Drawing()
     for name, label in (("contiguous", _name(study, study.reserve, lang)), ("paged", _name(study, "paged", lang))):

@@ -7,12 +7,10 @@ from functools import partial
 from math import log10
 from typing import Any, Final
 
-import plotly.graph_objects as go
-
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
-from kvviz.charts.style import COLOURS, LABEL, RULE, Drawing, literal
+from kvviz.charts.style import COLOURS, LABEL, RULE, Drawing, Figure, literal
 from kvviz.compare import Cell, Compared, Difference, Factor, Point
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB, format_bytes, format_count, format_exact
@@ -99,7 +97,7 @@ def _fits(need: Callable[[int], Fraction], room: int) -> Callable[[int], bool]:
     return lambda tokens: need(tokens) <= room
 
 
-def comparison_figure(compared: Sequence[Compared], lang: Lang) -> go.Figure:
+def comparison_figure(compared: Sequence[Compared], lang: Lang) -> Figure:
     """A line a scenario, dotted where it exceeds its own pool; logarithmic where the needs lie far apart."""
     drawn, named = lines(compared), names(compared, lang)
     here = [line.need_bytes(line.sizing.tokens) for line in drawn]
@@ -402,7 +400,7 @@ def _value(factor: Factor, value: Fraction) -> str:
 
 def models_figure(
     points: Sequence[Point], tokens: int, lang: Lang, *, ringed: Collection[str], named: Collection[str]
-) -> go.Figure:
+) -> Figure:
     """Parameters against what one request's cache holds, both logarithmic; some models ringed, some named as well."""
     drawing = Drawing()
     for kind, (symbol, colour) in _KINDS.items():

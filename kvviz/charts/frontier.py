@@ -6,14 +6,12 @@ from itertools import pairwise
 from math import inf, log2, log10
 from typing import Any, Final
 
-import plotly.graph_objects as go
-
 from kvviz.budgets import Budget
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest
 from kvviz.charts.labels import LINE_HEIGHT, text_width
 from kvviz.charts.ledger import LEGEND_FONT
-from kvviz.charts.style import LABEL, RULE, Drawing
+from kvviz.charts.style import LABEL, RULE, Drawing, Figure
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
@@ -94,7 +92,7 @@ def requests_that_fit(sizing: Sizing, tokens: int) -> int:
     return sizing.fit(tokens)
 
 
-def frontier_figure(sizing: Sizing, lang: Lang) -> go.Figure:
+def frontier_figure(sizing: Sizing, lang: Lang) -> Figure:
     """The heat map with the frontier. Read the other way round, the frontier says how long requests may be.
 
     ``sizing.budget`` must be there: without a GPU or weights there is no room to compare with.

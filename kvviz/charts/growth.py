@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import log2, log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kvviz.charts import words
 from kvviz.charts.counts import first_tokens, longest
 from kvviz.charts.labels import LINE_HEIGHT, PLACES, Room, text_width
-from kvviz.charts.style import COLOURS, RULE, Drawing
+from kvviz.charts.style import COLOURS, RULE, Drawing, Figure
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.engines.vllm import VllmPlan
@@ -18,9 +18,6 @@ from kvviz.planning import most_requests, step_tokens
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
 from kvviz.text import charts as text
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 HEIGHT = 440
 
@@ -126,7 +123,7 @@ def _growth(of: ByIdentity[Sizing], log: bool) -> Growth:
     )
 
 
-def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> "go.Figure":
+def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> Figure:
     """The chart. Without a budget it shows growth alone, without a plan the growth of the content.
 
     A line that leaves through the top ends in an arrow there. ``log``: both axes are logarithmic.

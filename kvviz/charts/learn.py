@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-import plotly.graph_objects as go
-
 from kvviz.charts import words
-from kvviz.charts.style import COLOURS, RULE, Drawing
+from kvviz.charts.style import COLOURS, RULE, Drawing, Figure
 from kvviz.computations import Computations, Step
 from kvviz.core.units import format_count
 from kvviz.text import Lang, Text
@@ -104,7 +102,7 @@ def _legend(width: int, y: int, lang: Lang) -> str:
     )
 
 
-def computations_figure(tokens: int, lang: Lang) -> go.Figure:
+def computations_figure(tokens: int, lang: Lang) -> Figure:
     """Token computations up to ``tokens``: a curve without a cache, a straight line with one."""
     drawing = Drawing()
     drawing.title(text.CHART(lang))

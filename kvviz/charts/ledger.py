@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from kvviz.budgets import Budget
 from kvviz.charts import words
-from kvviz.charts.style import LABEL, RULE, Drawing, Role, fill, hollow, literal
+from kvviz.charts.style import LABEL, RULE, Drawing, Figure, Role, fill, hollow, literal
 from kvviz.charts.words import tick, ticks
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.estimate import Basis, Estimate
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import charts as text
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 HEIGHT = 250
 """Where the legend has no more than three rows of two."""
@@ -186,7 +183,7 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
     return tuple(one for one in parts if one.value_bytes)
 
 
-def ledger_figure(sizing: Sizing, lang: Lang) -> "go.Figure":
+def ledger_figure(sizing: Sizing, lang: Lang) -> Figure:
     """The bar. ``sizing.budget`` must be there: without a GPU or weights there is no ledger.
 
     What is short is drawn to scale up to the size of the card; beyond that the bar is broken and words tell.

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import plotly.graph_objects as go
-
 from kvviz.charts import words
 from kvviz.charts.labels import legend_below
 from kvviz.charts.ledger import LEGEND_FONT, LEGEND_WIDTH
-from kvviz.charts.style import COLOURS, GRID, RULE, Drawing, fill, hollow, line_look, literal
+from kvviz.charts.style import COLOURS, GRID, RULE, Drawing, Figure, fill, hollow, line_look, literal
 from kvviz.core.units import format_bytes, format_count
 from kvviz.live import Part, Recording, Sample, Started, elapsed_s, ledger, most_temporary_bytes
 from kvviz.live.figures import Holder
@@ -41,7 +39,7 @@ _UPPER, _LOWER = [0.72, 1.0], [0.05, 0.33]
 _MEMORY_HEIGHT: Final = 320
 
 
-def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.Figure:
+def cache_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> Figure:
     """The prediction of the whole run, and what was measured so far."""
     predicted = started.predicted_bytes or ()
     first = started.prompt_tokens
@@ -114,7 +112,7 @@ def cache_rows(samples: Sequence[Sample], lang: Lang) -> list[dict[str, int | fl
     ]
 
 
-def memory_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> go.Figure:
+def memory_figure(started: Started, samples: Sequence[Sample], lang: Lang) -> Figure:
     """Where the device's memory is after the last sample; below, so that it can be seen to grow, the cache alone."""
     parts = ledger(started, samples)
     whole = sum(part.held_bytes for part in parts)
@@ -207,7 +205,7 @@ def memory_rows(started: Started, samples: Sequence[Sample], lang: Lang) -> list
     return rows
 
 
-def speed_figure(runs: Sequence[tuple[str, Recording]], lang: Lang) -> go.Figure:
+def speed_figure(runs: Sequence[tuple[str, Recording]], lang: Lang) -> Figure:
     """Seconds in all by new tokens, a line for each run: straight with a cache, bending upwards without one."""
     drawing = Drawing()
     drawing.title(text.SPEED_CHART(lang))

@@ -5,12 +5,10 @@ from html import escape
 from math import log10
 from typing import Any
 
-import plotly.graph_objects as go
-
 from kvviz.allocation.prefix import HitRatios
 from kvviz.charts import words
 from kvviz.charts.labels import text_width
-from kvviz.charts.style import COLOURS, RULE, Drawing
+from kvviz.charts.style import COLOURS, RULE, Drawing, Figure
 from kvviz.core.units import GIB, format_count
 from kvviz.hit_ratios import PUBLISHED, blocks_of
 from kvviz.prompts import HASH_DIGITS, CachedPrompts, PromptBlock, State
@@ -178,7 +176,7 @@ def _text(
 
 def curve_figure(
     trace: str, points: Sequence[tuple[int, HitRatios]], chosen: tuple[int, HitRatios], pool: int | None, lang: Lang
-) -> go.Figure:
+) -> Figure:
     """Ours as a line, the published as diamonds; ``chosen``: a capacity in tokens; ``pool``: the scenario's tokens."""
     drawing = Drawing()
     drawing.scatter(
@@ -285,7 +283,7 @@ def fit_with_shared(sizing: Sizing, shared_tokens: int) -> int:
     return sizing.engines * sizing.plan.fit(sizing.budget.usable_bytes, sizing.tokens, counted)
 
 
-def saves_figure(sizing: Sizing, shared_tokens: int, lang: Lang) -> go.Figure:
+def saves_figure(sizing: Sizing, shared_tokens: int, lang: Lang) -> Figure:
     """Requests at once from no shared token to the whole input."""
     most = sizing.scenario.input_tokens
     across = sorted({round(most * place / _POINTS) for place in range(_POINTS + 1)} | {shared_tokens})

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-import plotly.graph_objects as go
-
 from kvviz.charts.labels import legend_below
-from kvviz.charts.style import Drawing, line_look, literal
+from kvviz.charts.style import Drawing, Figure, line_look, literal
 from kvviz.text import Lang
 from kvviz.text import serving as text
 
@@ -21,7 +19,7 @@ _GAP_S: Final = 15.0
 """Where nothing was read for so long, no line is drawn."""
 
 
-def usage_figure(of: Sequence[tuple[str, Series]], lang: Lang) -> go.Figure:
+def usage_figure(of: Sequence[tuple[str, Series]], lang: Lang) -> Figure:
     """A line for each engine, the present at the right; no two alike of ``MOST_LINES``."""
     drawing = Drawing()
     drawing.title(text.CHART(lang))

@@ -3,14 +3,16 @@
 Only data colours are set here: fonts, text and background are left to the page's theme.
 """
 
+from collections.abc import Callable
+from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+Figure = dict[str, Any]
+"""Traces and layout as Plotly writes them in JSON: ``plotly.graph_objects.Figure(**figure)`` says whether they are."""
 
 CHECKED = False
-"""Whether Plotly checks each property of each figure, which takes ten times as long as to build it. The tests do it."""
+"""Whether Plotly checks each property of each figure before it is drawn: half the time of a chart. The tests do it."""
 
 Role = Literal["weights", "kv", "activations", "overhead", "free"]
 
@@ -107,7 +109,7 @@ class Drawing:
     """A figure in the making.
 
     Plotly copies and checks a whole figure again at each call that adds to it, which is most of the time a chart takes:
-    traces, shapes and labels are collected here as they are, and made a figure once.
+    traces, shapes and labels are collected here as they are.
     """
 
     def __init__(self) -> None:
@@ -147,14 +149,12 @@ class Drawing:
         xaxis: dict[str, Any],
         yaxis: dict[str, Any],
         **layout: object,
-    ) -> "go.Figure":
+    ) -> Figure:
         """Fixed height, legend below, transparent background, nothing that catches a finger scrolling the page."""
-        import plotly.graph_objects as go  # here: rows and words of a chart are wanted without it, too
-
         axis = {"fixedrange": True, "gridcolor": GRID, "zeroline": False, "automargin": True}
-        return go.Figure(
-            data=self.traces,
-            layout={
+        return {
+            "data": self.traces,
+            "layout": {
                 "height": height,
                 "margin": {"l": 8, "r": 8, "t": top, "b": 8},
                 "paper_bgcolor": "rgba(0, 0, 0, 0)",
@@ -178,8 +178,34 @@ class Drawing:
                 "annotations": self.labels,
                 **layout,
             },
-            _validate=CHECKED,
-        )
+        }
+
+
+def drawable(figure: Figure) -> object:
+    """For ``st.plotly_chart``, which builds a figure out of a dictionary, checks it and copies it, before it writes it.
+
+    What was made here is written as it is.
+    """
+    if CHECKED:
+        return figure
+    template, as_is = _plotly()
+    return as_is(figure | {"layout": figure["layout"] | {"template": template}})
+
+
+@cache
+def _plotly() -> tuple[dict[str, Any], Callable[[Figure], object]]:
+    """The page's theme, which Plotly gives every figure, and a figure that is written as it came."""
+    from plotly.basedatatypes import BaseFigure  # here: a chart is made, and put into words, without it
+    from plotly.graph_objects import Figure as Built
+
+    class AsIs(BaseFigure):  # type: ignore[misc]  # it has no types
+        def __init__(self, figure: Figure) -> None:
+            self._figure = figure
+
+        def to_dict(self) -> Figure:
+            return self._figure
+
+    return Built().to_dict()["layout"]["template"], AsIs
 
 
 def contrast(one: str, other: str) -> float:

@@ -19,6 +19,7 @@ from kvviz.charts.compare import (
     short_gpu,
     times_label,
 )
+from kvviz.charts.style import Figure
 from kvviz.compare import (
     COUNTS,
     GPUS,
@@ -101,13 +102,13 @@ def _of_bundled(asked: tuple[Scenario, ...]) -> tuple[Compared, ...]:
     return compare(asked, ask)
 
 
-def figure(of: tuple[Compared, ...], lang: Lang) -> object:
+def figure(of: tuple[Compared, ...], lang: Lang) -> Figure:
     """Their chart, which stays while only the matrix is changed."""
     return _figure(ByIdentity(of), lang)
 
 
 @lru_cache(maxsize=64)
-def _figure(of: ByIdentity[tuple[Compared, ...]], lang: Lang) -> object:
+def _figure(of: ByIdentity[tuple[Compared, ...]], lang: Lang) -> Figure:
     return comparison_figure(of.value, lang)
 
 

@@ -18,7 +18,7 @@ from kvviz.advice import MOST_IN_SIGHT, advice
 from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.layers import layer_counts, layer_strip_alt, layer_strip_svg
-from kvviz.charts.style import PLOTLY_CONFIG
+from kvviz.charts.style import PLOTLY_CONFIG, Figure, drawable
 from kvviz.core.architecture import Fact, Note
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import KIB, format_bytes, format_count, format_gib
@@ -203,7 +203,7 @@ def growth_tab(sizing: Sizing, lang: Lang) -> None:
         chart(figure, lambda: frontier_rows(sizing, lang), alt=frontier_alt(sizing, lang), key="frontier", lang=lang)
     st.markdown(f"**{text.SCALES(lang)}**")
     figure = growth_figure(sizing, lang, log=True)
-    st.plotly_chart(figure, key="growth_log", config=_chart_config(), alt=growth_alt(sizing, lang))
+    st.plotly_chart(drawable(figure), key="growth_log", config=_chart_config(), alt=growth_alt(sizing, lang))
 
 
 def what_if(possible: tuple[Lever, ...], lang: Lang) -> None:
@@ -357,9 +357,9 @@ def folded(label: str, *, key: str, icon: str | None = None, compact: bool = Fal
     return panel
 
 
-def chart(figure: object, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
+def chart(figure: Figure, rows: Callable[[], Sequence[Mapping[str, Any]]], *, alt: str, key: str, lang: Lang) -> None:
     """A chart with its takeaway for screen readers and, folded, the same rows as a table."""
-    st.plotly_chart(figure, key=key, config=_chart_config(), alt=alt)
+    st.plotly_chart(drawable(figure), key=key, config=_chart_config(), alt=alt)
     table(rows, key=key, lang=lang)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.allocation.contiguous import Place
 from kvviz.allocation.workload import TEACHING, Request, load_trace
@@ -28,7 +29,7 @@ EACH = pytest.mark.parametrize("of", [PAPERS, SMALL], ids=["sharegpt", "teaching
 @EACH
 @BOTH
 def test_the_bars_are_the_shares_and_add_up(of: Study, lang: Lang) -> None:
-    figure = charts.shares_figure(of, lang, paper=False)
+    figure = Figure(**charts.shares_figure(of, lang, paper=False))
     bars = {bar.meta: bar.x for bar in figure.data}
     assert list(bars) == list(text.SHARES)
     for place, system in enumerate(of.systems):
@@ -38,7 +39,7 @@ def test_the_bars_are_the_shares_and_add_up(of: Study, lang: Lang) -> None:
 
 @BOTH
 def test_the_papers_figures_stand_beside_ours(lang: Lang) -> None:
-    figure = charts.shares_figure(PAPERS, lang, paper=True)
+    figure = Figure(**charts.shares_figure(PAPERS, lang, paper=True))
     marks = next(trace for trace in figure.data if trace.meta == "paper")
     assert list(marks.x) == pytest.approx([20.4, 26.8, 38.2, 96.3])
     assert [row[text.PAPER_COLUMN(lang)] for row in charts.shares_rows(PAPERS, lang, paper=True)] == [
@@ -50,14 +51,14 @@ def test_the_papers_figures_stand_beside_ours(lang: Lang) -> None:
 @EACH
 @BOTH
 def test_the_lines_are_the_study(of: Study, lang: Lang) -> None:
-    running = charts.running_figure(of, lang)
+    running = Figure(**charts.running_figure(of, lang))
     for trace, system in zip(running.data, of.systems, strict=True):
         assert list(zip(trace.x, trace.y, strict=True))[:-1] == list(system.running)
-    sizes = charts.blocks_figure(of, lang)
+    sizes = Figure(**charts.blocks_figure(of, lang))
     lines = {trace.meta: trace for trace in sizes.data}
     assert list(lines["used"].x) == [str(point.block_tokens) for point in of.blocks]
     assert list(lines["entries"].y) == [point.table_entries for point in of.blocks]
-    pools = charts.pools_figure(of, lang)
+    pools = Figure(**charts.pools_figure(of, lang))
     assert [list(trace.y) for trace in pools.data] == [
         [point.contiguous for point in of.pools],
         [point.paged for point in of.pools],
@@ -82,14 +83,14 @@ def test_tables_and_words_say_the_same(of: Study, lang: Lang) -> None:
 def test_what_was_not_measured_is_no_number() -> None:
     rows = charts.blocks_rows(SMALL, "en")
     assert rows[0][text.USED_COLUMN("en")] == "–"
-    figure = charts.blocks_figure(SMALL, "en")
+    figure = Figure(**charts.blocks_figure(SMALL, "en"))
     assert next(trace for trace in figure.data if trace.meta == "used").y[0] is None
 
 
 @EACH
 @BOTH
 def test_every_line_that_can_be_drawn_is_on_the_chart(of: Study, lang: Lang) -> None:
-    for figure in (charts.pools_figure(of, lang), charts.blocks_figure(of, lang)):
+    for figure in (Figure(**charts.pools_figure(of, lang)), Figure(**charts.blocks_figure(of, lang))):
         axes = [axis for name, axis in figure.layout.to_plotly_json().items() if name.startswith("yaxis")]
         assert all(axis.get("type") != "log" for axis in axes)  # 0 requests is a point too, one tick is no scale
     for system in of.systems:

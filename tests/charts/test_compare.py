@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.charts.compare import (
     PALETTE,
@@ -59,7 +60,7 @@ EACH = pytest.mark.parametrize("compared", [MIXED, ENGINES, ALONE, SHARED], ids=
 def test_a_model_is_named_as_it_is_written() -> None:
     written, drawn = "<b>x & y", "&lt;b&gt;x &amp; y"
     point = replace(every_model()[0], model=written)
-    told = str(models_figure([point], 4096, "en", ringed=[], named=[written]).to_plotly_json())
+    told = str(Figure(**models_figure([point], 4096, "en", ringed=[], named=[written])).to_plotly_json())
     assert told.count(drawn) == 2  # beside its point, and under a pointer
     assert written not in told
 
@@ -67,7 +68,7 @@ def test_a_model_is_named_as_it_is_written() -> None:
 @EACH
 @BOTH
 def test_each_line_is_what_its_requests_need(compared: tuple[Compared, ...], lang: Lang) -> None:
-    figure = comparison_figure(compared, lang)
+    figure = Figure(**comparison_figure(compared, lang))
     for line in lines(compared):
         number, sizing = line.compared.number, line.sizing
         each = -(-sizing.scenario.requests // sizing.engines)
@@ -173,7 +174,7 @@ def test_cells_without_a_number_are_explained_once(lang: Lang) -> None:
 @BOTH
 def test_every_model_is_drawn_at_its_place(lang: Lang) -> None:
     points, named = every_model(), ["deepseek-ai/DeepSeek-R1"]
-    figure = models_figure(points, 4096, lang, ringed=["Qwen/Qwen3-32B"], named=named)
+    figure = Figure(**models_figure(points, 4096, lang, ringed=["Qwen/Qwen3-32B"], named=named))
     drawn = {
         shown[0]: (x, y)
         for trace in figure.data

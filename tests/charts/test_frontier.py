@@ -1,6 +1,7 @@
 """The frontier: on it the requests still fit, one more does not."""
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.charts import words
 from kvviz.charts.frontier import BANDS, frontier, frontier_alt, frontier_figure, frontier_rows, requests_that_fit
@@ -61,7 +62,7 @@ def test_this_scenario_lies_inside(sizing: Sizing) -> None:
 @EACH
 @BOTH
 def test_cells_are_coloured_by_the_share_they_take(sizing: Sizing, lang: Lang) -> None:
-    figure = frontier_figure(sizing, lang)
+    figure = Figure(**frontier_figure(sizing, lang))
     (cells,) = (trace for trace in figure.data if trace.type == "heatmap")
     assert (len(cells.z), len(cells.z[0])) == (len(cells.y) - 1, len(cells.x) - 1)
     assert len(cells.z) * len(cells.z[0]) <= 1_500
@@ -81,7 +82,7 @@ def test_cells_are_coloured_by_the_share_they_take(sizing: Sizing, lang: Lang) -
 @EACH
 @BOTH
 def test_the_line_is_the_frontier_and_here_is_marked(sizing: Sizing, lang: Lang) -> None:
-    figure, f = frontier_figure(sizing, lang), frontier(sizing)
+    figure, f = Figure(**frontier_figure(sizing, lang)), frontier(sizing)
     lines = {trace.meta: trace for trace in figure.data if (trace.meta or "").startswith("frontier")}
     assert bool(lines) == bool(f.line)
     for line in lines.values():
@@ -103,7 +104,7 @@ def test_the_line_is_the_frontier_and_here_is_marked(sizing: Sizing, lang: Lang)
 @EACH
 @BOTH
 def test_both_axes_are_logarithmic_with_ticks_inside(sizing: Sizing, lang: Lang) -> None:
-    layout = frontier_figure(sizing, lang).layout
+    layout = Figure(**frontier_figure(sizing, lang)).layout
     for axis in (layout.xaxis, layout.yaxis):
         assert axis.type == "log"
         assert axis.fixedrange
@@ -114,7 +115,7 @@ def test_both_axes_are_logarithmic_with_ticks_inside(sizing: Sizing, lang: Lang)
 
 @BOTH
 def test_the_models_own_maximum_is_marked(lang: Lang) -> None:
-    (line,) = frontier_figure(BEYOND, lang).layout.shapes
+    (line,) = Figure(**frontier_figure(BEYOND, lang)).layout.shapes
     assert line.x0 == line.x1 == 40_960
     assert line.name == text.MODEL_MAXIMUM(lang, tokens="40,960")
 
@@ -158,10 +159,10 @@ def test_the_words_hold_the_numbers(sizing: Sizing, lang: Lang) -> None:
 @BOTH
 def test_where_nothing_fits_there_is_no_line(lang: Lang) -> None:
     assert not frontier(NO_FIT).line
-    assert not [t for t in frontier_figure(NO_FIT, lang).data if (t.meta or "").startswith("frontier")]
+    assert not [t for t in Figure(**frontier_figure(NO_FIT, lang)).data if (t.meta or "").startswith("frontier")]
 
 
 def test_without_a_budget_there_is_no_frontier() -> None:
     for sizing in WITHOUT.values():
         with pytest.raises(ValueError, match="budget"):
-            frontier_figure(sizing, "en")
+            Figure(**frontier_figure(sizing, "en"))

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plotly.graph_objects import Figure
 
 from kvviz.charts import words
 from kvviz.charts.counts import longest
@@ -48,7 +49,7 @@ def need(sizing: Sizing, requests: int, tokens: int) -> Fraction:
 @EACH
 @BOTH
 def test_lines_are_requests_times_what_one_is_counted_as(sizing: Sizing, lang: Lang) -> None:
-    figure = growth_figure(sizing, lang)
+    figure = Figure(**growth_figure(sizing, lang))
     lines = [trace for trace in figure.data if (trace.meta or "").startswith("requests-")]
     assert len(lines) == len({trace.meta for trace in lines}) >= 2
     for trace in lines:
@@ -121,7 +122,7 @@ def test_longest_knows_no_edge() -> None:
 @EACH
 @BOTH
 def test_you_are_here(sizing: Sizing, lang: Lang) -> None:
-    figure = growth_figure(sizing, lang)
+    figure = Figure(**growth_figure(sizing, lang))
     (here,) = (trace for trace in figure.data if trace.meta == "here")
     g = growth(sizing)
     assert here.x == (sizing.tokens,)
@@ -138,7 +139,7 @@ def test_you_are_here(sizing: Sizing, lang: Lang) -> None:
 
 
 def test_a_need_far_above_the_pool_leaves_the_pool_readable() -> None:
-    figure = growth_figure(MILLION, "en")
+    figure = Figure(**growth_figure(MILLION, "en"))
     assert MILLION.budget is not None
     assert figure.layout.yaxis.range[1] < 4 * MILLION.budget.usable_bytes / GIB
     (here,) = (trace for trace in figure.data if trace.meta == "here")
@@ -149,7 +150,7 @@ def test_a_need_far_above_the_pool_leaves_the_pool_readable() -> None:
 @EACH
 @BOTH
 def test_a_line_that_goes_on_ends_in_an_arrow(sizing: Sizing, lang: Lang) -> None:
-    figure = growth_figure(sizing, lang)
+    figure = Figure(**growth_figure(sizing, lang))
     top, end = figure.layout.yaxis.range[1], figure.layout.xaxis.range[1]
     leaving = [t for t in figure.data if (t.meta or "").startswith("requests-") and t.y[-1] > top]
     arrows = [t for t in figure.data if t.meta == "goes-on"]
@@ -164,7 +165,7 @@ def test_a_line_that_goes_on_ends_in_an_arrow(sizing: Sizing, lang: Lang) -> Non
 @EACH
 @BOTH
 def test_ticks_begin_at_zero_and_are_written_out(sizing: Sizing, lang: Lang) -> None:
-    layout = growth_figure(sizing, lang).layout
+    layout = Figure(**growth_figure(sizing, lang)).layout
     for axis in (layout.xaxis, layout.yaxis):
         assert axis.tickvals[0] == 0
         assert axis.ticktext[0] == "0"
@@ -196,14 +197,14 @@ def test_unit_of_an_axis(top_bytes: float, unit: str) -> None:
 @EACH
 @BOTH
 def test_one_is_singular_everywhere(sizing: Sizing, lang: Lang) -> None:
-    figure = growth_figure(sizing, lang)
+    figure = Figure(**growth_figure(sizing, lang))
     said = [trace.name or "" for trace in figure.data] + [a.text for a in figure.layout.annotations]
     assert not re.search(r"(?<![\d,.])1 (tokens|requests)", " ".join([*said, growth_alt(sizing, lang)]))
 
 
 @BOTH
 def test_the_weights_line_says_whose_cache_exceeds_it(lang: Lang) -> None:
-    names, far = ({t.name for t in growth_figure(sizing, lang).data} for sizing in (SHORT, MILLION))
+    names, far = ({t.name for t in Figure(**growth_figure(sizing, lang)).data} for sizing in (SHORT, MILLION))
     requests = words.requests(50, lang)
     tokens = growth(SHORT).weights_tokens
     assert tokens
@@ -212,7 +213,7 @@ def test_the_weights_line_says_whose_cache_exceeds_it(lang: Lang) -> None:
 
 
 def test_lines_stand_out_on_dark_pages() -> None:
-    for trace in growth_figure(SHORT, "en").data:
+    for trace in Figure(**growth_figure(SHORT, "en")).data:
         if trace.mode == "lines":
             assert trace.line.width >= 2
             assert all(contrast(trace.line.color, page) >= 3.8 for page in BACKGROUNDS)
@@ -222,7 +223,7 @@ def test_lines_stand_out_on_dark_pages() -> None:
 @BOTH
 def test_capacity_and_weights_are_levels_with_their_bytes(sizing: Sizing, lang: Lang) -> None:
     assert sizing.budget is not None
-    figure = growth_figure(sizing, lang)
+    figure = Figure(**growth_figure(sizing, lang))
     names = {trace.name: trace for trace in figure.data if trace.name}
     room, kept = format_bytes(sizing.budget.usable_bytes), format_bytes(sizing.budget.kept_free_bytes)
     named = text.CAPACITY_KEPT(lang, bytes=room, kept=kept)
@@ -236,7 +237,7 @@ def test_capacity_and_weights_are_levels_with_their_bytes(sizing: Sizing, lang: 
 @EACH
 @BOTH
 def test_marked_crossings_lie_on_the_capacity(sizing: Sizing, lang: Lang) -> None:
-    figure = growth_figure(sizing, lang)
+    figure = Figure(**growth_figure(sizing, lang))
     crossings = [trace for trace in figure.data if trace.meta == "crossing"]
     g = growth(sizing)
     inside = [line.fit_tokens for line in g.lines if line.fit_tokens and line.fit_tokens <= g.end_tokens]
@@ -253,7 +254,7 @@ def test_marked_crossings_lie_on_the_capacity(sizing: Sizing, lang: Lang) -> Non
 @pytest.mark.parametrize(("wide", "tall"), [(290, 225), (740, 280), (1_150, 280)])
 def test_nothing_crosses_a_label(sizing: Sizing, lang: Lang, wide: int, tall: int, log: bool) -> None:
     """Measured here with other means than those that placed them: points along each line, in pixels."""
-    figure = growth_figure(sizing, lang, log=log)
+    figure = Figure(**growth_figure(sizing, lang, log=log))
 
     def pixels(edges: tuple[float, float], value: float, length: int) -> float:
         low, high = edges
@@ -292,7 +293,7 @@ def test_nothing_crosses_a_label(sizing: Sizing, lang: Lang, wide: int, tall: in
 @EACH
 @BOTH
 def test_a_typical_length_is_marked_on_the_line_of_this_scenario(sizing: Sizing, lang: Lang) -> None:
-    marked = [trace for trace in growth_figure(sizing, lang).data if trace.meta == "typical"]
+    marked = [trace for trace in Figure(**growth_figure(sizing, lang)).data if trace.meta == "typical"]
     typical = sizing.scenario.typical_tokens
     assert len(marked) == (typical != sizing.tokens)
     for trace in marked:
@@ -312,7 +313,7 @@ def test_a_window_bends_the_line_where_the_engine_stops_counting() -> None:
 @EACH
 @BOTH
 def test_logarithmic_axes_show_the_same_lines_farther(sizing: Sizing, lang: Lang) -> None:
-    figure, g = growth_figure(sizing, lang, log=True), growth(sizing, log=True)
+    figure, g = Figure(**growth_figure(sizing, lang, log=True)), growth(sizing, log=True)
     assert [line.requests for line in g.lines] == [line.requests for line in growth(sizing).lines]
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert 0 < g.start_tokens <= sizing.tokens <= g.end_tokens / 4
@@ -342,16 +343,16 @@ def test_powers_of_two(start: int, end: int, expected: list[str]) -> None:
 
 @BOTH
 def test_beyond_the_models_own_maximum_is_shaded(lang: Lang) -> None:
-    figure = growth_figure(BEYOND, lang)
+    figure = Figure(**growth_figure(BEYOND, lang))
     (shade,) = (s for s in figure.layout.shapes if s.type == "rect")
     assert (shade.x0, shade.x1) == (40_960, growth(BEYOND).end_tokens)
     assert shade.name == text.BEYOND(lang, tokens=words.tokens(40_960, lang))
-    assert not [s for s in growth_figure(SHORT, lang).layout.shapes if s.type == "rect"]
+    assert not [s for s in Figure(**growth_figure(SHORT, lang)).layout.shapes if s.type == "rect"]
 
 
 @BOTH
 def test_no_line_is_promised_more_than_the_model_can(lang: Lang) -> None:
-    line = next(t for t in growth_figure(ONE, lang).data if t.meta == "requests-1")
+    line = next(t for t in Figure(**growth_figure(ONE, lang)).data if t.meta == "requests-1")
     assert growth(ONE).asked.fit_tokens > 40_960  # type: ignore[operator]
     assert line.name == text.FIT_MODEL(lang, requests=text.REQUEST(lang), tokens=words.tokens(40_960, lang))
 
@@ -359,16 +360,16 @@ def test_no_line_is_promised_more_than_the_model_can(lang: Lang) -> None:
 @BOTH
 def test_lines_that_always_or_never_fit_say_so(lang: Lang) -> None:
     assert "50" in text.REQUESTS(lang, requests="50")
-    named = {t.name for t in growth_figure(NO_FIT, lang).data}
+    named = {t.name for t in Figure(**growth_figure(NO_FIT, lang)).data}
     assert text.FIT_NEVER(lang, requests=text.REQUESTS(lang, requests="50")) in named
-    named = {t.name for t in growth_figure(ONLY_STATES, lang).data}
+    named = {t.name for t in Figure(**growth_figure(ONLY_STATES, lang)).data}
     assert text.FIT_ALWAYS(lang, requests=text.REQUESTS(lang, requests="50")) in named
 
 
 @BOTH
 @pytest.mark.parametrize("sizing", WITHOUT.values(), ids=WITHOUT)
 def test_without_a_budget_growth_alone_is_drawn(sizing: Sizing, lang: Lang) -> None:
-    figure = growth_figure(sizing, lang)
+    figure = Figure(**growth_figure(sizing, lang))
     assert {(trace.meta or "")[:8] for trace in figure.data} <= {"requests", "here", "goes-on"}
     g = growth(sizing)
     assert g.usable_bytes is None

@@ -3,6 +3,7 @@
 from xml.etree import ElementTree
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.charts.learn import (
     computations_alt,
@@ -45,7 +46,7 @@ def test_the_table_has_the_same(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_totals_end_where_they_must(lang: Lang) -> None:
-    figure = computations_figure(1_000, lang)
+    figure = Figure(**computations_figure(1_000, lang))
     without, cached = figure.data
     assert (without.x[-1], without.y[-1]) == (1_000, 500_500)
     assert (cached.x[-1], cached.y[-1]) == (1_000, 1_000)

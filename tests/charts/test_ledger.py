@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.charts.labels import text_width
 from kvviz.charts.ledger import LEGEND_FONT, LEGEND_WIDTH, ledger_alt, ledger_figure, ledger_rows, ledger_segments
@@ -116,7 +117,7 @@ def test_the_cache_is_called_needed_only_where_all_of_it_fits(lang: Lang) -> Non
     short = named["short"]["cache_needed"]
     assert short.label == text.CACHE_THAT_FITS
     assert "50 GiB" in short.source(lang)
-    said = [one for bar in ledger_figure(SHORT, lang).data for one in (bar.name, bar.hovertemplate)]
+    said = [one for bar in Figure(**ledger_figure(SHORT, lang)).data for one in (bar.name, bar.hovertemplate)]
     said += [row[text.PART(lang)] for row in ledger_rows(SHORT, lang)]
     assert sum(text.CACHE_THAT_FITS(lang) in one for one in said) == 3
     assert not any(text.CACHE_NEEDED(lang) in one for one in said)
@@ -127,7 +128,7 @@ def test_the_cache_is_called_needed_only_where_all_of_it_fits(lang: Lang) -> Non
 @BOTH
 def test_the_bar_draws_exactly_the_parts(sizing: Sizing, lang: Lang) -> None:
     assert sizing.budget is not None
-    figure = ledger_figure(sizing, lang)
+    figure = Figure(**ledger_figure(sizing, lang))
     card = sizing.budget.device_bytes / GIB
     total = sum(bar.x[0] for bar in figure.data)
     drawn = Counter[str]()
@@ -160,7 +161,7 @@ def test_the_bar_draws_exactly_the_parts(sizing: Sizing, lang: Lang) -> None:
 @EACH
 @BOTH
 def test_no_text_in_narrow_parts_and_none_on_a_bare_pattern(sizing: Sizing, lang: Lang) -> None:
-    figure = ledger_figure(sizing, lang)
+    figure = Figure(**ledger_figure(sizing, lang))
     total = sum(bar.x[0] for bar in figure.data)
     edges = list(accumulate((bar.x[0] for bar in figure.data), initial=0.0))
     for bar in figure.data:
@@ -181,7 +182,7 @@ def test_no_text_in_narrow_parts_and_none_on_a_bare_pattern(sizing: Sizing, lang
 @BOTH
 def test_two_legend_entries_stand_beside_each_other_on_a_phone(sizing: Sizing, lang: Lang) -> None:
     assert 2 * (LEGEND_WIDTH + 40) <= 330
-    for bar in ledger_figure(sizing, lang).data:
+    for bar in Figure(**ledger_figure(sizing, lang)).data:
         if bar.showlegend:
             for line in bar.name.split("<br>"):
                 assert text_width(line) * LEGEND_FONT / 12 <= LEGEND_WIDTH + 3  # a generous guess
@@ -189,7 +190,7 @@ def test_two_legend_entries_stand_beside_each_other_on_a_phone(sizing: Sizing, l
 
 @EACH
 def test_the_legend_has_room_on_a_phone(sizing: Sizing) -> None:
-    figure = ledger_figure(sizing, "en")
+    figure = Figure(**ledger_figure(sizing, "en"))
     rows = -(-len([bar for bar in figure.data if bar.showlegend]) // 2)
     assert figure.layout.height >= 154 + 32 * rows
 
@@ -197,7 +198,7 @@ def test_the_legend_has_room_on_a_phone(sizing: Sizing) -> None:
 @BOTH
 def test_what_is_missing_is_written_above_the_bar(lang: Lang) -> None:
     def notes(sizing: Sizing) -> str:
-        return " ".join(a.text for a in ledger_figure(sizing, lang).layout.annotations if a.bgcolor is None)
+        return " ".join(a.text for a in Figure(**ledger_figure(sizing, lang)).layout.annotations if a.bgcolor is None)
 
     assert SHORT.short_bytes is not None
     assert text.SHORT(lang, need="50 GiB", short=format_bytes(SHORT.short_bytes)) in notes(SHORT)
@@ -215,7 +216,7 @@ def test_spare_and_missing_look_like_nothing_else() -> None:
     look = {
         bar.meta: (bar.marker.color, bar.marker.pattern.shape, bar.marker.pattern.fillmode)
         for sizing in WITH_BUDGET.values()
-        for bar in ledger_figure(sizing, "en").data
+        for bar in Figure(**ledger_figure(sizing, "en")).data
         if bar.meta not in {"remainder", "break"}
     }
     assert set(look) == {
@@ -330,7 +331,7 @@ def test_what_requests_share_is_in_the_working(lang: Lang) -> None:
 def test_without_a_budget_there_is_no_ledger() -> None:
     for sizing in WITHOUT.values():
         with pytest.raises(ValueError, match="budget"):
-            ledger_figure(sizing, "en")
+            Figure(**ledger_figure(sizing, "en"))
 
 
 def test_a_card_without_a_known_need_shows_its_room() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.charts.live import (
     cache_alt,
@@ -31,7 +32,7 @@ def trace(figure: Any, meta: str) -> Any:  # noqa: ANN401 - plotly has no types
 @BOTH
 def test_the_line_is_the_prediction_and_the_points_lie_on_it(lang: Lang) -> None:
     run = bundled()
-    figure = cache_figure(run.started, run.samples, lang)
+    figure = Figure(**cache_figure(run.started, run.samples, lang))
     line, points = trace(figure, "predicted"), trace(figure, "measured")
     assert run.started.predicted_bytes is not None
     assert [round(y * MIB) for y in line.y] == list(run.started.predicted_bytes)
@@ -44,7 +45,7 @@ def test_the_line_is_the_prediction_and_the_points_lie_on_it(lang: Lang) -> None
 @BOTH
 def test_the_points_grow_and_the_line_is_there_from_the_start(lang: Lang) -> None:
     run = bundled()
-    none, some = (cache_figure(run.started, run.samples[:count], lang) for count in (0, 7))
+    none, some = (Figure(**cache_figure(run.started, run.samples[:count], lang)) for count in (0, 7))
     assert len(trace(none, "measured").x) == 0
     assert len(trace(some, "measured").x) == 7
     assert trace(none, "predicted").x == trace(some, "predicted").x
@@ -56,8 +57,8 @@ def test_the_points_grow_and_the_line_is_there_from_the_start(lang: Lang) -> Non
 def test_a_short_run_has_no_half_tokens(lang: Lang) -> None:
     run = bundled()
     short = replace(run.started, predicted_bytes=(run.started.predicted_bytes or ())[:5], new_tokens=5)
-    assert cache_figure(short, run.samples[:5], lang).layout.xaxis.dtick == 1
-    assert cache_figure(run.started, run.samples, lang).layout.xaxis.dtick is None
+    assert Figure(**cache_figure(short, run.samples[:5], lang)).layout.xaxis.dtick == 1
+    assert Figure(**cache_figure(run.started, run.samples, lang)).layout.xaxis.dtick is None
 
 
 @BOTH
@@ -66,14 +67,14 @@ def test_one_sample_that_differs_is_never_left_out(lang: Lang) -> None:
     for place in (1, 5, 123, 298):
         odd = replace(run.samples[place], measured_bytes=run.samples[place].measured_bytes + 64)
         samples = (*run.samples[:place], odd, *run.samples[place + 1 :])
-        assert odd.tokens in trace(cache_figure(run.started, samples, lang), "measured").x
+        assert odd.tokens in trace(Figure(**cache_figure(run.started, samples, lang)), "measured").x
         assert {row[text.ROW_RESIDUAL(lang)] for row in cache_rows(samples, lang)} == {0, 64}
 
 
 @BOTH
 def test_without_a_prediction_there_is_no_line(lang: Lang) -> None:
     run = bundled()
-    figure = cache_figure(replace(run.started, predicted_bytes=None), run.samples, lang)
+    figure = Figure(**cache_figure(replace(run.started, predicted_bytes=None), run.samples, lang))
     assert [t.meta for t in figure.data] == ["measured"]
 
 
@@ -86,7 +87,7 @@ def test_the_memory_is_all_there_and_the_cache_is_seen_to_grow(lang: Lang) -> No
     run = bundled()
     end = run.samples[-1].measured_bytes
     for count in (1, 100, 300):
-        figure = memory_figure(run.started, run.samples[:count], lang)
+        figure = Figure(**memory_figure(run.started, run.samples[:count], lang))
         held = run.samples[count - 1].measured_bytes
         parts = ledger(run.started, run.samples[:count])
         for part in parts:
@@ -117,7 +118,7 @@ def test_a_gpu_s_rounding_slack_and_activations_are_parts_of_their_own(lang: Lan
         peak_bytes=held + 1_000 + 30 * MIB,
     )
     samples = [replace(run.samples[0], memory=memory)]
-    figure = memory_figure(run.started, samples, lang)
+    figure = Figure(**memory_figure(run.started, samples, lang))
     drawn = {t.meta: round(t.x[0] * GIB) for t in figure.data if t.xaxis == "x"}
     assert sum(drawn.values()) == 80 * GIB
     assert (drawn["rounding"], drawn["tensors"], drawn["activations"]) == (900, 100, 30 * MIB)
@@ -132,14 +133,14 @@ def test_a_gpu_s_rounding_slack_and_activations_are_parts_of_their_own(lang: Lan
 @BOTH
 def test_without_a_cache_or_a_rule_there_is_one_bar(lang: Lang) -> None:
     for started in (bundled(cache="none").started, replace(bundled().started, predicted_bytes=None)):
-        figure = memory_figure(started, bundled(cache="none").samples, lang)
+        figure = Figure(**memory_figure(started, bundled(cache="none").samples, lang))
         assert {t.xaxis for t in figure.data} == {"x"}
 
 
 @BOTH
 def test_seconds_add_up(lang: Lang) -> None:
     runs = [("one", bundled()), ("other", bundled(cache="none"))]
-    figure = speed_figure(runs, lang)
+    figure = Figure(**speed_figure(runs, lang))
     for drawn, (name, run) in zip(figure.data, runs, strict=True):
         assert drawn.name == name
         assert drawn.y[-1] == pytest.approx(sum(s.seconds for s in run.samples))
@@ -152,16 +153,17 @@ def test_seconds_add_up(lang: Lang) -> None:
 
 def test_names_are_drawn_as_they_are_written() -> None:
     run, name, drawn = bundled(), "<b>x</b> & %{y}", "&lt;b&gt;x&lt;/b&gt; &amp; %&#123;y}"
-    assert speed_figure([(name, run)], "en").data[0].name == drawn
+    assert Figure(**speed_figure([(name, run)], "en")).data[0].name == drawn
     assert name in speed_alt([(name, run)], "en")  # no markup there
-    figure: Any = memory_figure(replace(run.started, device=name), run.samples, "en")
+    figure: Any = Figure(**memory_figure(replace(run.started, device=name), run.samples, "en"))
     assert any(drawn in label.text for label in figure.layout.annotations)
 
 
 def test_long_names_of_runs_leave_the_chart_its_height() -> None:
     run = bundled()
     one, five = (
-        speed_figure([(f"{n}: a model, bf16, a kind of cache, batch 1", run) for n in range(c)], "en") for c in (1, 5)
+        Figure(**speed_figure([(f"{n}: a model, bf16, a kind of cache, batch 1", run) for n in range(c)], "en"))
+        for c in (1, 5)
     )
     assert five.layout.height - one.layout.height >= 4 * 19
 

@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ElementTree  # what is parsed is this project's 
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.charts.prefixes import (
     STATE_COLOURS,
@@ -84,7 +85,7 @@ def test_the_chips_as_a_table(lang: Lang) -> None:
 @BOTH
 def test_the_curve_holds_ours_and_the_published(lang: Lang) -> None:
     points, chosen = list(curve(TRACE)), (512_000, ratios(TRACE, 1_000))
-    figure = curve_figure(TRACE, points, chosen, 200_000, lang)
+    figure = Figure(**curve_figure(TRACE, points, chosen, 200_000, lang))
     lines = {trace.meta: trace for trace in figure.data}
     assert list(lines["ours"].y) == [100 * one.full for _, one in points]
     assert dict(zip(lines["published"].x, lines["published"].y, strict=True)) == pytest.approx(
@@ -92,7 +93,7 @@ def test_the_curve_holds_ours_and_the_published(lang: Lang) -> None:
     )
     assert (lines["chosen"].x, lines["chosen"].y) == ((512_000,), (100 * chosen[1].full,))
     assert [shape.x0 for shape in figure.layout.shapes] == [200_000]
-    assert not curve_figure(TRACE, points, chosen, 1, lang).layout.shapes
+    assert not Figure(**curve_figure(TRACE, points, chosen, 1, lang)).layout.shapes
     assert max(max(trace.y) for trace in figure.data) <= figure.layout.yaxis.range[1]
     rows = curve_rows(TRACE, points, lang)
     assert [row[text.COLUMN_BLOCKS(lang)] for row in rows] == [blocks_of(tokens) for tokens, _ in points]
@@ -127,7 +128,7 @@ def test_what_fits_is_what_sizing_says(model: str, weights_gib: float, settings:
 def test_more_shared_never_means_fewer(sizing: Sizing, lang: Lang) -> None:
     most = sizing.scenario.input_tokens
     shared = most // 3
-    figure = saves_figure(sizing, shared, lang)
+    figure = Figure(**saves_figure(sizing, shared, lang))
     lines = {trace.meta: trace for trace in figure.data}
     assert list(lines["fit"].y) == sorted(lines["fit"].y)
     assert (lines["fit"].x[0], lines["fit"].x[-1]) == (0, most)

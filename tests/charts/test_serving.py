@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 
 from kvviz.charts.serving import usage_alt, usage_figure, usage_rows
 from kvviz.charts.style import MOST_LINES
@@ -17,7 +18,7 @@ SEEN = [("one", [(6.0, 0.25), (4.0, 0.5), (2.0, 0.75)]), ("two", [])]
 
 @BOTH
 def test_lines_are_the_samples_in_percent(lang: Lang) -> None:
-    figure: Any = usage_figure(SEEN, lang)
+    figure: Any = Figure(**usage_figure(SEEN, lang))
     assert [trace.name for trace in figure.data] == ["one", "two"]
     assert (list(figure.data[0].x), list(figure.data[0].y)) == ([6, 4, 2], [25, 50, 75])
     assert figure.layout.xaxis.range[1] == 0  # the present, at the right
@@ -31,7 +32,7 @@ def many(count: int) -> list[tuple[str, list[tuple[float, float]]]]:
 
 
 def test_no_two_lines_are_alike() -> None:
-    figure: Any = usage_figure(many(MOST_LINES), "en")
+    figure: Any = Figure(**usage_figure(many(MOST_LINES), "en"))
     assert len({(trace.line.color, trace.line.dash) for trace in figure.data}) == MOST_LINES >= MAX_ENGINES
     following = [(a.line, b.line) for a, b in pairwise(figure.data)]
     assert all(a.color != b.color and a.dash != b.dash for a, b in following)
@@ -39,17 +40,19 @@ def test_no_two_lines_are_alike() -> None:
 
 @pytest.mark.parametrize("count", [1, 6, 16])
 def test_the_legend_takes_no_height_of_the_chart_on_a_phone(count: int) -> None:
-    one: Any = usage_figure(many(1), "en")
-    figure: Any = usage_figure(many(count), "en")
+    one: Any = Figure(**usage_figure(many(1), "en"))
+    figure: Any = Figure(**usage_figure(many(count), "en"))
     rows = -(-count // 2)
     assert figure.layout.height - one.layout.height >= 19 * (rows - 1)
     assert figure.layout.legend.entrywidth < 165
-    long: Any = usage_figure([(f"{name} that nobody would want to type", of) for name, of in many(count)], "en")
+    long: Any = Figure(
+        **usage_figure([(f"{name} that nobody would want to type", of) for name, of in many(count)], "en")
+    )
     assert long.layout.height - one.layout.height >= 19 * (count - 1)
 
 
 def test_a_name_is_drawn_as_it_is_written() -> None:
-    figure: Any = usage_figure([("<b>x</b> & %{y}", [(2.0, 0.5)])], "en")
+    figure: Any = Figure(**usage_figure([("<b>x</b> & %{y}", [(2.0, 0.5)])], "en"))
     assert figure.data[0].name == "&lt;b&gt;x&lt;/b&gt; &amp; %&#123;y}"
     assert "<b>x</b> & %{y} 50%" in usage_alt([("<b>x</b> & %{y}", [(2.0, 0.5)])], "en")  # no markup there
 
@@ -61,5 +64,5 @@ def test_an_engine_that_no_longer_answers_has_no_present() -> None:
 
 
 def test_no_line_is_drawn_where_nothing_was_read() -> None:
-    figure: Any = usage_figure([("one", [(100.0, 0.25), (2.0, 0.75)])], "en")
+    figure: Any = Figure(**usage_figure([("one", [(100.0, 0.25), (2.0, 0.75)])], "en"))
     assert list(figure.data[0].y) == [25, None, 75]

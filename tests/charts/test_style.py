@@ -1,13 +1,22 @@
 """The palette can be read on every background, and never by colour alone."""
 
+import json
 import re
 import tomllib
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+import streamlit as st
+from plotly.graph_objects import Figure
+from plotly.io import to_json
+from plotly.tools import return_figure_from_figure_or_data
 
+from kvviz.charts import style
+from kvviz.charts.frontier import frontier_figure
+from kvviz.charts.growth import growth_figure
 from kvviz.charts.layers import _COMPRESSED_MORE, CACHE_COLOURS
+from kvviz.charts.ledger import ledger_figure
 from kvviz.charts.style import (
     BACKGROUNDS,
     COLOURS,
@@ -17,11 +26,13 @@ from kvviz.charts.style import (
     RULE,
     Drawing,
     contrast,
+    drawable,
     fill,
     hollow,
     line_look,
     literal,
 )
+from tests.charts.examples import SHORT
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -107,7 +118,7 @@ def test_no_two_lines_look_alike() -> None:
 
 
 def test_the_layout_fixes_the_height_and_lets_the_page_show_through() -> None:
-    layout = Drawing().figure(height=300, legend={}, xaxis={}, yaxis={}).layout
+    layout = Figure(**Drawing().figure(height=300, legend={}, xaxis={}, yaxis={})).layout
     assert layout.height == 300
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
     assert (layout.legend.orientation, layout.legend.yref, layout.legend.yanchor) == ("h", "container", "bottom")
@@ -121,7 +132,19 @@ def test_plotly_checks_what_is_drawn() -> None:
     drawing = Drawing()
     drawing.bar(x=[1], y=[""], hue="red")
     with pytest.raises(ValueError, match="hue"):
-        drawing.figure(height=300, legend={}, xaxis={}, yaxis={})
+        st.plotly_chart(drawable(drawing.figure(height=300, legend={}, xaxis={}, yaxis={})))
+
+
+def test_what_is_written_unchecked_is_what_plotly_would_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    for figure in (growth_figure(SHORT, "en"), ledger_figure(SHORT, "ja"), frontier_figure(SHORT, "en")):
+        written = []
+        for checked in (True, False):
+            monkeypatch.setattr(style, "CHECKED", checked)
+            drawn = return_figure_from_figure_or_data(drawable(figure), validate_figure=True)
+            written.append(json.loads(to_json(drawn, validate=False)))
+            written[-1]["layout"] = {name: value for name, value in written[-1]["layout"].items() if value != []}
+        assert written[0] == written[1]
+        assert written[0]["layout"]["template"]
 
 
 def test_the_mode_bar_offers_the_picture_only() -> None:
