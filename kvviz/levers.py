@@ -3,7 +3,7 @@
 Every number is ``size`` of a changed scenario: nothing is scaled or guessed here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -52,20 +52,6 @@ Code = Literal[
     "sequences",
     "kv-heads",
 ]
-CHEAPEST_FIRST: Final[tuple[Code, ...]] = (
-    "max-model-len",
-    "batched-tokens",
-    "memory-fraction",
-    "tp",
-    "kv-dtype",
-    "weight-dtype",
-    "gpus",
-    "gpu",
-    "context",
-    "sequences",
-    "kv-heads",
-)
-"""A setting, then a quantisation, then hardware, then asking for less; another model last."""
 _ASK_LESS: Final = frozenset({"context", "sequences"})
 MOST_FIXES: Final = 3
 
@@ -130,45 +116,43 @@ def levers(asked: Sizing, *, weigh: Weigh) -> tuple[Lever, ...]:
     Nothing for a model that the engine does not run; without a GPU only what changes the cache itself. A change that
     cannot be run is left out.
     """
+    return tuple(in_turn(asked, weigh=weigh))
+
+
+def in_turn(asked: Sizing, *, weigh: Weigh) -> Iterator[Lever]:
+    """The same, each worked out when its turn comes."""
     if asked.plan is None:
-        return ()
+        return
     bench = _Bench(asked, weigh)
-    found = [
-        *_max_model_len(bench),
-        *_batched_tokens(bench),
-        *_memory_fraction(bench),
-        *_split(bench),
-        *_kv_dtypes(bench),
-        *_weight_dtypes(bench),
-        *_more_gpus(bench),
-        *_bigger_gpu(bench),
-        *_context(bench),
-        *_sequences(bench),
-        *_fewer_kv_heads(bench),
-    ]
-    return tuple(sorted(found, key=lambda lever: CHEAPEST_FIRST.index(lever.code)))
+    for find in _FINDS.values():
+        yield from find(bench)
 
 
-def fixes(asked: Sizing, of: tuple[Lever, ...]) -> tuple[Fix, ...]:
+def fixes(asked: Sizing, of: Iterable[Lever]) -> tuple[Fix, ...]:
     """Up to three levers that solve the need, the cheapest of each kind; where none does, those that come nearest.
 
-    Nothing where everything fits already or where nobody can say.
+    Nothing where everything fits already or where nobody can say. ``of``: in turn, no further than is needed.
     """
     if asked.fits in (None, "yes"):
         return ()
-    possible = [lever for lever in of if lever.scenario is not None]
-    chosen = [lever for lever in possible if lever.solves]
-    if not chosen:
-        better = [lever for lever in possible if _fit(lever) > _fit(asked)]
-        chosen = sorted(better, key=lambda lever: -_fit(lever))
-    first_of_kind: dict[Code, Lever] = {}
-    for lever in chosen:
-        first_of_kind.setdefault(lever.code, lever)
-    return tuple(
-        Fix(lever=lever, label=_button(lever), scenario=lever.scenario)
-        for lever in list(first_of_kind.values())[:MOST_FIXES]
-        if lever.scenario is not None
-    )
+    solving: dict[Code, Fix] = {}
+    better: list[Lever] = []
+    for lever in of:
+        if lever.scenario is None:
+            continue
+        if lever.solves:
+            solving.setdefault(lever.code, Fix(lever=lever, label=_button(lever), scenario=lever.scenario))
+            if len(solving) == MOST_FIXES:
+                break
+        elif _fit(lever) > _fit(asked):
+            better.append(lever)
+    if solving:
+        return tuple(solving.values())
+    nearest: dict[Code, Fix] = {}
+    for lever in sorted(better, key=lambda lever: -_fit(lever)):
+        if lever.scenario is not None:
+            nearest.setdefault(lever.code, Fix(lever=lever, label=_button(lever), scenario=lever.scenario))
+    return tuple(nearest.values())[:MOST_FIXES]
 
 
 class _Bench:
@@ -467,6 +451,23 @@ def _fewer_kv_heads(bench: _Bench) -> Iterator[Lever]:
         heads = max(kv_heads_of(cache) for layer in sibling.layers for cache in layer)
         label = Message(text.KV_HEADS if heads > 1 else text.KV_HEAD, {"heads": format_count(heads)})
         yield from bench.lever("kv-heads", bench.answer(bench.scenario, sibling), label, Message(text.KV_HEADS_COST))
+
+
+_FINDS: Final[Mapping[Code, Callable[[_Bench], Iterator[Lever]]]] = {
+    "max-model-len": _max_model_len,
+    "batched-tokens": _batched_tokens,
+    "memory-fraction": _memory_fraction,
+    "tp": _split,
+    "kv-dtype": _kv_dtypes,
+    "weight-dtype": _weight_dtypes,
+    "gpus": _more_gpus,
+    "gpu": _bigger_gpu,
+    "context": _context,
+    "sequences": _sequences,
+    "kv-heads": _fewer_kv_heads,
+}
+CHEAPEST_FIRST: Final = tuple(_FINDS)
+"""A setting, then a quantisation, then hardware, then asking for less; another model last."""
 
 
 @lru_cache(maxsize=256)

@@ -33,7 +33,7 @@ else:
     query = race.to_query(settings, step)
     with head:
         st.markdown(f"### {race.headline(raced, lang)}")
-        show.working(of_race(raced, lang), key="race", lang=lang)
+        show.working(partial(of_race, raced, lang), key="race", lang=lang)
     with play:
         player(packed)
     # On a phone the race comes before what explains it.

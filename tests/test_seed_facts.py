@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import sizing as tabs
+from tests.ui import panels
 
 ROOT = Path(__file__).resolve().parents[1]
 MAIN = ROOT / "kvviz" / "ui" / "main.py"
@@ -625,7 +626,7 @@ def shown(page: str, query: Query, opened: Text | str, lang: Lang) -> tuple[str,
         for name, value in asked.items():
             app.query_params[name] = value
         app.run()
-    assert not app.exception
+    panels.opened(app, "popover")
     return tuple(re.sub(r"\s+", " ", plain(element)) for element in elements(app))
 
 

@@ -21,7 +21,7 @@ from kvviz.text import charts as text
 
 HEIGHT = 440
 
-_POINTS = 48
+_POINTS = 32
 """Evenly spaced points of a line, besides the lengths that mean something."""
 _WEIGHTS_IN_SIGHT = 3
 """The weights' line is left out when it would squash everything else below a third of the chart."""
@@ -283,7 +283,7 @@ class Scale:
     def up(self, count: Fraction | int) -> float:
         if self.log:
             return log2(count / self.low_bytes) / log2(self.top_bytes / self.low_bytes)
-        return float(count / self.top_bytes)
+        return float(count) / float(self.top_bytes)
 
 
 def scale_of(g: Growth, here_bytes: Fraction, *, log: bool) -> tuple[Scale, bool]:

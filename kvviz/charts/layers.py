@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from html import escape
 from itertools import groupby
 from typing import Any, assert_never
@@ -30,6 +31,7 @@ from kvviz.core.cache import (
     letter,
 )
 from kvviz.core.dtypes import KvDtype
+from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.sizing import Sizing
 from kvviz.text import Lang
@@ -65,6 +67,10 @@ _TEXT = "var(--st-text-color, #777777)"
 """The page's text colour inside the page; as a picture of its own, a grey that can be read on both."""
 
 
+Band = tuple[str, float, float, float, float]
+"""Colour, inset, width, top and height within a cell."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One layer of the strip."""
@@ -82,6 +88,12 @@ class Cell:
 
 def cells(layers: Sequence[Layer], dtype: KvDtype, tokens: int, lang: Lang) -> tuple[Cell, ...]:
     """The layers with what each keeps for one sequence of ``tokens`` tokens."""
+    return _cells(ByIdentity(layers), dtype, tokens, lang)
+
+
+@lru_cache(maxsize=16)  # a thumbnail, the strip and their words ask in turn
+def _cells(of: ByIdentity[Sequence[Layer]], dtype: KvDtype, tokens: int, lang: Lang) -> tuple[Cell, ...]:
+    layers = of.value
     made: dict[Layer, Cell] = {}
     for layer in layers:
         if layer not in made:
@@ -138,14 +150,14 @@ def strip_svg(
         return f"{100 * x / wide:.3f}%"
 
     cell_wide = share(_STEP * _CELL / (_CELL + _GAP))
-    letters = []
+    letters, bands_of = [], _bands(drawn, fullest)
     for start in range(0, len(drawn), per_row):
         parts.append(_text(share(_LEFT - 7), top + _TALL, str(start), size=11, anchor="end"))
         for place, cell in enumerate(drawn[start : start + per_row]):
             x = _LEFT + place * _STEP
             parts.append(
                 f'<svg x="{share(x)}" y="{top}" width="{cell_wide}" height="{_TALL}" viewBox="0 0 {_CELL} {_TALL}" '
-                f'preserveAspectRatio="none">{_cell(cell, fullest, lang)}</svg>'
+                f'preserveAspectRatio="none">{_cell(cell, bands_of[id(cell.parts)], lang)}</svg>'
             )
             middle = share(x + _STEP * _CELL / (_CELL + _GAP) / 2)
             y = top + _TALL + 13
@@ -202,9 +214,10 @@ def layer_rows(sizing: Sizing, lang: Lang) -> list[dict[str, Any]]:
 def _thumbnail(drawn: Sequence[Cell], fullest: Fraction) -> str:
     """All cells at once, a path for each colour: a picture within a page has no titles, and is sent at every change."""
     paths: dict[str, list[str]] = {}
+    bands_of = _bands(drawn, fullest)
     for place, cell in enumerate(drawn):
         left = (_CELL + _GAP) * place
-        bands = _bands(cell, fullest)
+        bands = bands_of[id(cell.parts)]
         track = f'fill="{RULE}" fill-opacity="0.12" stroke="{RULE}" stroke-opacity="0.85"'
         if not bands:
             track += ' stroke-dasharray="2 2"'
@@ -215,10 +228,16 @@ def _thumbnail(drawn: Sequence[Cell], fullest: Fraction) -> str:
     return "".join(f'<path {style} d="{"".join(path)}"/>' for style, path in paths.items())
 
 
-def _bands(cell: Cell, fullest: Fraction) -> list[tuple[str, float, float, float, float]]:
-    """What the layer keeps, stacked from the foot of its cell: colour, inset, width, top, height."""
+def _bands(drawn: Sequence[Cell], fullest: Fraction) -> dict[int, list[Band]]:
+    """What equal layers keep, by the identity of their parts: they are few, and their cells many."""
+    parts = {id(cell.parts): cell.parts for cell in drawn}
+    return {key: _stacked(kept, fullest) for key, kept in parts.items()}
+
+
+def _stacked(parts: Sequence[tuple[LayerCache, Fraction]], fullest: Fraction) -> list[Band]:
+    """What a layer keeps, stacked from the foot of its cell."""
     bands, foot = [], float(_TALL)
-    for cache, count in cell.parts:
+    for cache, count in parts:
         if count:
             tall = max(2.5, float(count / fullest) * _TALL)
             width = _CELL * _width(cache)
@@ -227,7 +246,7 @@ def _bands(cell: Cell, fullest: Fraction) -> list[tuple[str, float, float, float
     return bands
 
 
-def _cell(cell: Cell, fullest: Fraction, lang: Lang) -> str:
+def _cell(cell: Cell, bands: Sequence[Band], lang: Lang) -> str:
     """A track with the layer's caches stacked in it."""
     title = text.LAYER_TITLE(
         lang,
@@ -237,7 +256,7 @@ def _cell(cell: Cell, fullest: Fraction, lang: Lang) -> str:
     )
     fills = [
         f'<rect x="{inset:g}" y="{top:.2f}" width="{width:g}" height="{tall:.2f}" fill="{colour}"/>'
-        for colour, inset, width, top, tall in _bands(cell, fullest)
+        for colour, inset, width, top, tall in bands
     ]
     dash = "" if fills else ' stroke-dasharray="2 2"'
     return (

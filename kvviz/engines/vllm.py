@@ -180,7 +180,7 @@ class VllmPlan:
         shared. Hits are full blocks, and end where blocks of all groups end (``v1/core/kv_cache_utils.py:860-863``).
         Encoder-decoder models have no prefix caching (``config/model.py:2286-2288``).
         """
-        if not self.prefix_caching or any(g.kind == "cross" for g in self.groups):
+        if tokens <= 0 or not self.prefix_caching or any(g.kind == "cross" for g in self.groups):
             return 0
         hit = tokens - tokens % lcm(*(g.span_tokens for g in self.groups))
         return sum(hit // g.span_tokens for g in self.groups if g.kind in KEEPS_EVERY_TOKEN)

@@ -52,7 +52,7 @@ KV_DTYPE_HELP = Text(
 )
 RESOLVED_TO = Text("auto is **{name}**: {reason}", "auto は **{name}** です。{reason}")
 MORE = Text("More settings", "詳細設定")
-MORE_CHANGED = Text("More settings ({count} changed): {names}", "詳細設定（変更 {count} 件）：{names}")
+MORE_CHANGED = Text("Changed: {names}", "変更：{names}")
 WEIGHT_DTYPE = Text("Weight type", "重みのデータ型")
 WEIGHT_DTYPE_HELP = Text(
     "What if the weights were stored in another type. The cache does not change by one byte; the room for it does.",

@@ -9,8 +9,9 @@ import streamlit as st
 from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
+from kvviz.estimate import Estimate
 from kvviz.export import all_notes
-from kvviz.levers import Fix, Lever, fixes, levers
+from kvviz.levers import Fix, Lever, fixes, in_turn, levers
 from kvviz.resolve import Given, Resolved, resolve
 from kvviz.scenario import DEFAULTS, Scenario
 from kvviz.sizing import Sizing, size
@@ -47,12 +48,21 @@ class Answer:
         """Up to three of them that solve the need; where there is none, nothing is asked."""
         if self.sizing is None or self.sizing.fits in (None, "yes"):
             return ()
-        return fixes(self.sizing, self.levers)
+        return _fixes(ByIdentity(self.sizing))
 
 
 @lru_cache(maxsize=16)  # each holds dozens of answers
 def _levers(of: ByIdentity[Sizing]) -> tuple[Lever, ...]:
-    return levers(of.value, weigh=lambda asked: resolve(asked, given=models.given(asked)).weights)
+    return levers(of.value, weigh=_weigh)
+
+
+@lru_cache(maxsize=64)
+def _fixes(of: ByIdentity[Sizing]) -> tuple[Fix, ...]:
+    return fixes(of.value, in_turn(of.value, weigh=_weigh))
+
+
+def _weigh(asked: Scenario) -> Estimate | None:
+    return resolve(asked, given=models.given(asked)).weights
 
 
 def ask(scenario: Scenario) -> Sizing:

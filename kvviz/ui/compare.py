@@ -1,7 +1,7 @@
 """The Compare page's own state, read once from the link, and how it shows a matrix and a set of scenarios."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Final
 
@@ -303,7 +303,7 @@ def faces(compared: Sequence[Compared], lang: Lang) -> None:
                 with st.container(border=True, gap="xxsmall", width=_FACE_PX):
                     st.markdown(text.LINE(lang, number=one.number, name=show.plain(named[one.number])))
                     show.face(one.sizing, lang)
-                    made = workings.compared(one.sizing, lang)
+                    made = partial(workings.compared, one.sizing, lang)
                     label = said_of_workings.OF_SCENARIO(lang, number=one.number)
                     show.working(made, key=f"compared_{one.number}", lang=lang, label=label)
 

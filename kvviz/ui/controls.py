@@ -142,12 +142,17 @@ def seven(answered: Answer, lang: Lang) -> None:
 
 
 def more(answered: Answer, lang: Lang) -> None:
-    """The folded settings; the label names what differs from the defaults even while folded."""
+    """The folded settings; what differs from the defaults is named under them while they are folded.
+
+    Not in the label: to Streamlit another label is another panel, and whoever types in it would lose the place.
+    """
     changed = changed_fields(answered.scenario)
-    label = text.MORE(lang)
-    if changed:
-        label = text.MORE_CHANGED(lang, count=len(changed), names=show.named(changed, lang))
-    with st.expander(label, key="more", icon=":material/tune:"):
+    panel = show.folded(text.MORE(lang), key="more", icon=":material/tune:")
+    if not panel.open:
+        if changed:
+            st.caption(text.MORE_CHANGED(lang, names=show.named(changed, lang)))
+        return
+    with panel:
         shown = [field for field in _MORE if field in changed or _has(answered.scenario.engine, field)]
         for row in range(0, len(shown), 2):
             for place, field in zip(_pair(), shown[row : row + 2], strict=False):

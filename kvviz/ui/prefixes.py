@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -405,7 +406,7 @@ def savings(sizing: Sizing, lang: Lang) -> None:
             shares = sizing.plan is not None and sizing.plan.shared_bytes(most - 1 if most else 0)
             said = (text.SAVES_NO_BLOCK if shares else text.SAVES_NOTHING) if shared else text.SAVES_NONE
         st.markdown(said(lang, held=format_count(held), rest=rest, **counts, **values))
-        show.working(workings.at_once(asked, lang), key="prefix_saves", lang=lang)
+        show.working(partial(workings.at_once, asked, lang), key="prefix_saves", lang=lang)
     st.caption(
         text.SCENARIO(
             lang,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import pyarrow
@@ -46,6 +46,8 @@ from kvviz.verdict import verdict as answer_in_words
 from kvviz.workings import Working
 
 _LOG = logging.getLogger(__name__)
+Made = Working | Callable[[], Working]
+"""A working, or what makes it once somebody looks."""
 MOST_DETAILS = 12
 MOST_SPLITS = 8
 GRAVE = frozenset(
@@ -123,7 +125,7 @@ def facts(sizing: Sizing, lang: Lang) -> None:
     with st.container(horizontal=True):
         if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
             held = text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held))
-            made = workings.at_once(sizing, lang)
+            made = partial(workings.at_once, sizing, lang)
             fact(text.FACT_AT_ONCE(lang), format_count(sizing.max_sequences_counted), held, made, "at_once", lang)
         split = sizing.plan is not None and sizing.plan.gpus > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
@@ -131,7 +133,7 @@ def facts(sizing: Sizing, lang: Lang) -> None:
             (text.FACT_REQUEST_GPU if split else text.FACT_REQUEST)(lang),
             format_bytes(sizing.request_bytes if sizing.request_bytes is not None else sizing.content_bytes),
             content(lang, bytes=format_bytes(sizing.content_bytes)),
-            workings.per_request(sizing, lang),
+            partial(workings.per_request, sizing, lang),
             "per_request",
             lang,
         )
@@ -140,13 +142,13 @@ def facts(sizing: Sizing, lang: Lang) -> None:
                 (text.FACT_SHORT if sizing.lacking_bytes > 0 else text.FACT_SPARE)(lang),
                 format_bytes(abs(sizing.lacking_bytes)),
                 text.FACT_POOL(lang, bytes=format_bytes(sizing.budget.pool_bytes)),
-                workings.lacking(sizing, lang),
+                partial(workings.lacking, sizing, lang),
                 "lacking",
                 lang,
             )
 
 
-def fact(label: str, value: str, beside: str, made: Working, key: str, lang: Lang) -> None:
+def fact(label: str, value: str, beside: str, made: Made, key: str, lang: Lang) -> None:
     """A number in large type, with what stands beside it and its working behind a press."""
     with st.container(border=True, gap="xxsmall", height="stretch"):
         st.metric(label, value)
@@ -155,10 +157,15 @@ def fact(label: str, value: str, beside: str, made: Working, key: str, lang: Lan
         working(made, key=key, lang=lang)
 
 
-def working(made: Working, *, key: str, lang: Lang, label: str | None = None) -> None:
-    """How a number comes about: the formula filled in, the fields and settings it takes, the source."""
+def working(made: Made, *, key: str, lang: Lang, label: str | None = None) -> None:
+    """How a number comes about: the formula filled in, the fields and settings it takes, the source; once asked for."""
     name = label or said_of_workings.OPEN(lang)
-    with st.popover(name, icon=":material/function:", type="tertiary", key=f"working_{key}"):
+    key = f"working_{key}"
+    popover = st.popover(name, icon=":material/function:", type="tertiary", key=key, on_change="rerun")
+    if not popover.open:
+        return
+    made = made if isinstance(made, Working) else made()
+    with popover:
         st.caption(made.explained)
         if made.formulas:
             st.markdown("  \n".join(plain(formula) for formula in made.formulas))

@@ -244,6 +244,7 @@ def test_rows_carry_the_number_of_their_first_layer() -> None:
 
 
 def test_whatever_is_said_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strip, "_cells", strip._cells.__wrapped__)
     monkeypatch.setitem(text.KINDS, "f", Text(en="<script>alert('\"&')</script>", ja="<"))
     for compact in (False, True):
         svg = layer_strip_svg(SHORT, "en", compact=compact)

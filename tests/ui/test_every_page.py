@@ -18,6 +18,7 @@ from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import compare as compare_text
 from kvviz.text import heads as heads_text
 from kvviz.text import sizing as text
+from tests.ui import panels
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = ROOT / "kvviz" / "ui" / "main.py"
@@ -94,26 +95,7 @@ def drawn(name: str, lang: Lang) -> AppTest:
         app.button(key=key).click().run()
         if any(button.key == key for button in app.button):  # which asks for a guess first
             app.button(key=key).click().run()
-    folded = [key_of(e.proto.id) for e in expanders(app.main) if e.proto.id]
-    for key in folded:
-        app.session_state[key] = True
-    if folded:
-        app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def expanders(node: Any) -> Iterator[Any]:  # noqa: ANN401 - AppTest's own types
-    """Every expander, wherever it stands."""
-    for child in getattr(node, "children", {}).values():
-        if child.type == "expander":
-            yield child
-        yield from expanders(child)
-
-
-def key_of(widget: str) -> str:
-    """What a page calls a widget: ``$$ID-hash-key``."""
-    return widget.split("-", 2)[2]
+    return panels.opened(app, "expander", "popover")
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------
@@ -129,9 +111,9 @@ PLAYERS = {"race", "kept"}
 def pictures(app: AppTest) -> Iterator[tuple[str, str]]:
     """The key of each picture and what it is in words; of a player, all the words it has."""
     for chart in app.get("plotly_chart"):
-        yield key_of(chart.proto.id), chart.proto.alt
+        yield panels.key_of(chart.proto.id), chart.proto.alt
     for component in app.get("bidi_component"):
-        key = key_of(component.proto.id)
+        key = panels.key_of(component.proto.id)
         if component.proto.json and "svg" in (fed := json.loads(component.proto.json)):
             assert 'role="img"' in fed["svg"], key
             yield key, unescape(re.findall(r'aria-label="([^"]*)"', fed["svg"])[0])
@@ -143,7 +125,7 @@ def pictures(app: AppTest) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_picture_is_also_words_with_numbers_and_a_table(name: str, lang: Lang) -> None:
     app = drawn(name, lang)
-    folded = {key_of(e.proto.id) for e in expanders(app.main) if e.proto.id}
+    folded = {panels.key_of(e.proto.id) for e in panels.folded(app.main, "expander") if e.proto.id}
     for key, alt in pictures(app):
         assert (JAPANESE.search(alt) is not None) == (lang == "ja"), (key, alt)
         if key in LINKS:
@@ -208,7 +190,7 @@ def said(app: AppTest) -> Iterator[str]:
         yield from (element.value for element in app.get(kind))
     yield from (f"{metric.label} {metric.value}" for metric in app.metric)
     yield from (button.label for button in app.button)
-    yield from (expander.label for expander in expanders(app.main))
+    yield from (expander.label for expander in panels.folded(app.main, "expander"))
     yield from (alt for _, alt in pictures(app))
     for table in app.table:
         yield "\n".join(map(str, (*table.value.columns, *table.value.to_numpy().flatten())))

@@ -9,6 +9,7 @@ from kvviz.live import bundled
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import log_check as log_text
 from kvviz.text import workings as text
+from tests.ui.panels import opened
 from tests.ui.test_check_log_page import open_page as log_page
 from tests.ui.test_sizing_page import MAIN
 
@@ -47,7 +48,9 @@ def words(popover: Any) -> str:  # noqa: ANN401
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", WORKINGS)
 def test_every_number_opens_its_working(name: str, lang: Lang) -> None:
-    found = popovers(open_page(name, lang), lang)
+    app = open_page(name, lang)
+    assert not any(words(popover) for popover in popovers(app, lang))  # drawn once it is asked for
+    found = popovers(opened(app, "popover"), lang)
     assert len(found) == WORKINGS[name]
     for popover in found:
         said = words(popover)
@@ -66,7 +69,7 @@ def test_a_logs_prediction_opens_its_working(lang: Lang) -> None:
     assert popovers(app, lang) == []
     button = next(b for b in app.button if b.label == log_text.EXAMPLE(lang, engine="llama.cpp"))
     button.click().run()
-    (found,) = popovers(app, lang)
+    (found,) = popovers(opened(app, "popover"), lang)
     assert text.CHECKED(lang) in words(found)
 
 
