@@ -156,22 +156,34 @@ def as_types(sizing: Sizing) -> tuple[Scenario, ...]:
 
 
 def matrix(
-    base: Scenario, ask: Ask, *, models: Iterable[str], gpus: Iterable[str], counts: Iterable[int]
+    base: Scenario,
+    answer: Callable[[Scenario], Cell],
+    *,
+    models: Iterable[str],
+    gpus: Iterable[str],
+    counts: Iterable[int],
 ) -> tuple[tuple[Cell, ...], ...]:
-    """A row a model, ``base``'s own question on every kind and number of GPUs; at most so many as ``MOST_*`` say."""
+    """A row a model, ``base``'s own question on every kind and number of GPUs; at most so many as ``MOST_*`` say.
+
+    ``answer``: ``cell``, or what remembers its answers.
+    """
     columns = [(gpu, count) for gpu in list(gpus)[:MOST_GPUS] for count in list(counts)[:MOST_COUNTS]]
     rows = list(dict.fromkeys(models))[:MOST_MODELS]
-    return tuple(tuple(_cell(base, ask, model, gpu, count) for gpu, count in columns) for model in rows)
+    return tuple(tuple(answer(_asked(base, model, gpu, count)) for gpu, count in columns) for model in rows)
 
 
-def _cell(base: Scenario, ask: Ask, model: str, gpu: str, gpus: int) -> Cell:
+def _asked(base: Scenario, model: str, gpu: str, gpus: int) -> Scenario:
     """Settings that are about another model or another number of GPUs go back to their defaults."""
     changes: dict[str, str | int | float | None] = {"model": model, "gpu": gpu, "gpus": gpus}
     if model != base.model:
         changes |= {name: DEFAULTS[name] for name in _OF_ONE_MODEL}
     if (model, gpus) != (base.model, base.gpus):
         changes |= {name: DEFAULTS[name] for name in _OF_ONE_SPLIT}
-    scenario = base.with_changes(**changes)
+    return base.with_changes(**changes)
+
+
+def cell(scenario: Scenario, ask: Ask) -> Cell:
+    """What a cell of the matrix says of its scenario."""
     outcome: Outcome
     try:
         sizing = ask(scenario)

@@ -19,7 +19,7 @@ from kvviz.planning import engine_name
 from kvviz.text import compare as text
 from kvviz.ui import browser, show, state
 from kvviz.ui import compare as page
-from kvviz.ui.answer import answer, ask
+from kvviz.ui.answer import answer
 
 lang = state.lang()
 answered = answer(*state.read())
@@ -41,7 +41,7 @@ if scenarios.open:
         page.axes(base, lang)
         chosen = {name: st.session_state[f"compare_{name}"] for name in ("models", "gpus", "counts")}
         if all(chosen.values()):
-            rows = matrix(base, ask, **chosen | {"models": [base.model, *chosen["models"]]})
+            rows = matrix(base, page.cell_of, **chosen | {"models": [base.model, *chosen["models"]]})
             page.matrix_table(rows, lang, phone=browser.is_phone())
         else:
             st.caption(text.NOTHING_CHOSEN(lang))

@@ -1,6 +1,7 @@
 """Comparing: the factors' product is exactly the ratio, a cell says what the Sizing page would, nothing is invented."""
 
 from fractions import Fraction
+from functools import partial
 from math import prod
 
 import pytest
@@ -18,6 +19,7 @@ from kvviz.compare import (
     Difference,
     Factor,
     as_types,
+    cell,
     compare,
     difference,
     every_model,
@@ -41,6 +43,9 @@ CODESTRAL = "mistralai/Mamba-Codestral-7B-v0.1"
 def ask(scenario: Scenario) -> Sizing:
     resolved = resolve(scenario)
     return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+
+
+ANSWER = partial(cell, ask=ask)
 
 
 def answered(model: str, **settings: str | int) -> Sizing:
@@ -186,18 +191,18 @@ def test_every_model_has_factors(model: str) -> None:
 
 def test_a_cell_says_what_the_sizing_page_would() -> None:
     base = Scenario(input=3000, output=500, sequences=20)
-    rows = matrix(base, ask, models=(base.model, *MODELS), gpus=GPUS, counts=COUNTS)
+    rows = matrix(base, ANSWER, models=(base.model, *MODELS), gpus=GPUS, counts=COUNTS)
     assert [row[0].scenario.model for row in rows] == [base.model, *MODELS]
     assert all(len(row) == len(GPUS) * len(COUNTS) for row in rows)
     for row in rows:
-        for cell in row:
-            sizing = ask(cell.scenario)
-            assert cell.scenario.requests == 20
-            assert cell.scenario.tokens == 3500
-            if cell.fit is not None:
-                assert (cell.fit, cell.outcome) == (sizing.max_sequences_counted, sizing.fits)
+        for found in row:
+            sizing = ask(found.scenario)
+            assert found.scenario.requests == 20
+            assert found.scenario.tokens == 3500
+            if found.fit is not None:
+                assert (found.fit, found.outcome) == (sizing.max_sequences_counted, sizing.fits)
             else:
-                assert cell.outcome == "weights"
+                assert found.outcome == "weights"
                 assert sizing.budget is not None
                 assert sizing.budget.available_bytes <= 0
 
@@ -213,32 +218,32 @@ def test_a_cell_says_what_the_sizing_page_would() -> None:
     ],
 )
 def test_a_cell_that_cannot_be_says_why(model: str, gpu: str, gpus: int, outcome: str) -> None:
-    ((cell,),) = matrix(Scenario(), ask, models=[model], gpus=[gpu], counts=[gpus])
-    assert cell.outcome == outcome
-    assert cell.fit is None
-    assert cell.why is not None or outcome in text.LONG_WHY
+    ((found,),) = matrix(Scenario(), ANSWER, models=[model], gpus=[gpu], counts=[gpus])
+    assert found.outcome == outcome
+    assert found.fit is None
+    assert found.why is not None or outcome in text.LONG_WHY
     assert outcome in text.SHORT_WHY
 
 
 def test_weights_that_nobody_counted_are_not_taken_for_nothing() -> None:
     unknown = next(m for m in catalogue.models() if (s := answered(m)).plan is not None and s.budget is None)
-    ((cell,),) = matrix(Scenario(), ask, models=[unknown], gpus=["h100-80gb"], counts=[1])
-    assert cell.outcome == "unknown-weights"
+    ((found,),) = matrix(Scenario(), ANSWER, models=[unknown], gpus=["h100-80gb"], counts=[1])
+    assert found.outcome == "unknown-weights"
 
 
 def test_a_type_another_model_cannot_have_is_told() -> None:
     base = Scenario(engine="llama.cpp", kv_dtype="q8_0")
-    rows = matrix(base, ask, models=["openai-community/gpt2"], gpus=["h200"], counts=[1])
+    rows = matrix(base, ANSWER, models=["openai-community/gpt2"], gpus=["h200"], counts=[1])
     assert rows[0][0].fit is not None
     sparse = Scenario(model="deepseek-ai/DeepSeek-V3.2", kv_dtype="fp8_ds_mla", gpu="h200", gpus=8)
-    ((cell,),) = matrix(sparse, ask, models=[LLAMA_8B], gpus=["h200"], counts=[1])
-    assert cell.fit is None
-    assert cell.why is not None
+    ((found,),) = matrix(sparse, ANSWER, models=[LLAMA_8B], gpus=["h200"], counts=[1])
+    assert found.fit is None
+    assert found.why is not None
 
 
 def test_what_was_measured_stays_with_its_model_and_a_split_with_its_gpus() -> None:
     base = Scenario(weights_gib=31.0, gpus=4, tp=2)
-    (own, other) = matrix(base, ask, models=[base.model, LLAMA_8B], gpus=[base.gpu], counts=[4, 2])
+    (own, other) = matrix(base, ANSWER, models=[base.model, LLAMA_8B], gpus=[base.gpu], counts=[4, 2])
     assert own[0].scenario.weights_gib == 31.0
     assert own[0].scenario.tp == 2
     assert own[1].scenario.tp is None
@@ -247,7 +252,7 @@ def test_what_was_measured_stays_with_its_model_and_a_split_with_its_gpus() -> N
 
 
 def test_the_matrix_is_bounded() -> None:
-    rows = matrix(Scenario(), ask, models=catalogue.models(), gpus=[*GPUS, "b200", "l4", "t4"], counts=range(1, 20))
+    rows = matrix(Scenario(), ANSWER, models=catalogue.models(), gpus=[*GPUS, "b200", "l4", "t4"], counts=range(1, 20))
     assert len(rows) == MOST_MODELS
     assert {len(row) for row in rows} == {MOST_GPUS * MOST_COUNTS}
 

@@ -30,6 +30,7 @@ from kvviz.compare import (
     Cell,
     Compared,
     Difference,
+    cell,
     compare,
     difference,
 )
@@ -187,20 +188,34 @@ def axes(base: Scenario, lang: Lang) -> None:
         )
 
 
+def cell_of(scenario: Scenario) -> Cell:
+    """Its answer in short; of a bundled model kept for everybody: a change leaves most cells as they are."""
+    if scenario.config or models.from_hub(scenario):
+        return cell(scenario, ask)
+    return _cell_of_bundled(scenario)
+
+
+@lru_cache(maxsize=4096)
+def _cell_of_bundled(scenario: Scenario) -> Cell:
+    return cell(scenario, ask)
+
+
 def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> None:
     """Every cell opens its scenario on the Sizing page. On a phone a table a GPU."""
-    gpus = list(dict.fromkeys(cell.scenario.gpu for row in rows for cell in row))
+    sizing_page, ours = state.base().removesuffix(URL) or "/", state.about()
+    gpus = list(dict.fromkeys(one.scenario.gpu for row in rows for one in row))
     for group in [[gpu] for gpu in gpus] if phone else [gpus]:
         if phone:
             st.markdown(f"**{show.plain(short_gpu(group[0]))}**")
         table = []
         for row in rows:
             line = {text.MODEL(lang): show.plain(row[0].scenario.model.rpartition("/")[2])}
-            for cell in row:
-                if cell.scenario.gpu in group:
-                    count, gpu = format_count(cell.scenario.gpus), show.plain(short_gpu(cell.scenario.gpu))
+            for one in row:
+                if one.scenario.gpu in group:
+                    count, gpu = format_count(one.scenario.gpus), show.plain(short_gpu(one.scenario.gpu))
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
-                    line[heading] = f"[{_unbroken(cell_label(cell, lang))}]({sizing_link(cell.scenario)})"
+                    link = f"{sizing_page}?{state.packed(to_query(one.scenario) | ours)}"
+                    line[heading] = f"[{_unbroken(cell_label(one, lang))}]({link})"
             table.append(line)
         show.grid(table)
     told = [text.LEGEND(lang)]
@@ -211,11 +226,6 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
     if len(found) > _MOST_REASONS:
         told.append(text.MORE_REASONS(lang, count=len(found) - _MOST_REASONS))
     st.caption("  \n".join(told))
-
-
-def sizing_link(scenario: Scenario) -> str:
-    """The scenario's link on the Sizing page."""
-    return f"{state.base().removesuffix(URL) or '/'}?{state.query(scenario)}"
 
 
 def buttons(

@@ -377,7 +377,7 @@ def publish_set(scenarios: Sequence[Scenario], **more: str) -> str:
     Raises ScenarioError where they do not fit into a link.
     """
     st.session_state["set"] = tuple(scenarios)
-    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, **_about()})
+    packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, **about()})
     st.session_state["published_query"] = packed
     return f"{base()}?{packed}"
 
@@ -408,12 +408,16 @@ def query_asked(**more: str) -> str:
         return query(st.session_state["valid"], **more)
     model, revision = _named(typed) or (typed, "")
     asked = {"model": model, "revision": revision, "config": ""}
-    return urlencode({**to_query(st.session_state["valid"]), **asked, **more, **_about()})
+    return urlencode({**to_query(st.session_state["valid"]), **asked, **more, **about()})
 
 
 def query(scenario: Scenario, **more: str) -> str:
     """The full link's query string: every field, the language and the version of the format."""
-    told = {**to_query(scenario), **more, **_about()}
+    return packed({**to_query(scenario), **more, **about()})
+
+
+def packed(told: Mapping[str, str]) -> str:
+    """A query string."""
     return "&".join(_pair(item) if len(item[1]) < _SHORT else urlencode([item]) for item in told.items())
 
 
@@ -423,7 +427,7 @@ def _pair(item: tuple[str, str]) -> str:
     return urlencode([item])
 
 
-def _about() -> dict[str, str]:
+def about() -> dict[str, str]:
     """What a link says of itself: the language, and which kvviz answered, for whoever finds another answer later."""
     return {"lang": lang(), "by": build.version()}
 
