@@ -1,7 +1,6 @@
 """The Sizing page as a script, in both languages: opens answered, takes links, says what is wrong, keeps the rest."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,8 +18,6 @@ from kvviz.text import sizing as text
 from kvviz.ui import show
 
 MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
-
-OpenApp = Callable[..., AppTest]
 
 
 def open_app(**query: str) -> AppTest:
