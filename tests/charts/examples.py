@@ -1,6 +1,5 @@
 """Real models on real GPUs, one of each way an answer can turn out. The tests say what the weights are."""
 
-
 from kvviz import catalogue
 from kvviz.core.units import GIB
 from kvviz.estimate import Estimate

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, to_query
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang, export
 from kvviz.text import dispute as text
 from kvviz.text import sizing as labels
@@ -36,8 +36,7 @@ def open_dispute(a: Scenario, b: Scenario, **query: str) -> AppTest:
 
 
 def sized(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 def shown(app: AppTest) -> str:

@@ -12,7 +12,7 @@ from kvviz.core.units import format_bytes, format_count
 from kvviz.links import pack_config
 from kvviz.resolve import resolve
 from kvviz.scenario import FIELDS, Scenario, to_query
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang, Text, verdict
 from kvviz.text import sizing as text
 from kvviz.ui import show
@@ -32,8 +32,7 @@ def open_app(**query: str) -> AppTest:
 
 
 def sized(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 def sentence(app: AppTest) -> str:
