@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +17,8 @@ from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import compare as compare_text
 from kvviz.text import heads as heads_text
 from kvviz.text import sizing as text
+from tests.ui.page import ROOT, open_page, turn_to
 
-ROOT = Path(__file__).resolve().parents[2]
-MAIN = ROOT / "kvviz" / "ui" / "main.py"
 GPUS = {"model": "Qwen/Qwen3-32B", "gpu": "h200", "gpus": "2"}
 PROMPTS = pack_prompts(("One beginning. Date", "One beginning. User", "One beginning. " * 20) * 2)
 JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -70,26 +68,11 @@ VIEWS = {
 }
 
 
-def opened(page: str, link: dict[str, str]) -> AppTest:
-    """A page as a new visitor opens it by its link."""
-    app = AppTest.from_file(str(MAIN), default_timeout=120)
-    if page == "check_log":
-        app.run()  # a page whose address is not its file's name must be known first
-    if page != "sizing":
-        app.switch_page(str(ROOT / "pages" / f"{page}.py"))
-    for name, value in link.items():
-        app.query_params[name] = value
-    return app
-
-
 @cache
 def drawn(name: str, lang: Lang) -> AppTest:
     """A view with all that is folded on it opened."""
     view = VIEWS[name]
-    app = opened(view.page, view.link | {"lang": lang})
-    for key, title in view.opened.items():
-        app.session_state[key] = title(lang)
-    app.run()
+    app = open_page(view.page, {key: title(lang) for key, title in view.opened.items()}, **view.link, lang=lang)
     for key in view.pressed:
         app.button(key=key).click().run()
         if any(button.key == key for button in app.button):  # which asks for a guess first
@@ -190,7 +173,7 @@ def test_no_control_is_read_out_with_its_escapes(name: str, lang: Lang) -> None:
     app = drawn(name, lang)
     labels = [element.proto.label for kind in BOXES for element in app.get(kind)]
     if VIEWS[name].page == "workshop":  # whose questions are gone once they are answered
-        asked = opened("workshop", VIEWS[name].link | {"lang": lang}).run()
+        asked = open_page("workshop", **VIEWS[name].link, lang=lang)
         labels += [element.proto.label for kind in BOXES for element in asked.get(kind)]
     assert [label for label in labels if "\\" in label] == []
 
@@ -267,10 +250,10 @@ CHANGES = {
 
 
 def test_another_language_keeps_all_that_was_done_on_every_page() -> None:
-    app = opened("sizing", {"lang": "en"}).run()
+    app = open_page("sizing", lang="en")
     lang: Lang = "en"
     for page, change in CHANGES.items():
-        app.switch_page(str(ROOT / "pages" / f"{page}.py")).run()
+        turn_to(app, page).run()
         for panel in change.panels:
             app.session_state[panel] = True
         for key, title in change.tabs.items():
