@@ -17,7 +17,7 @@ from streamlit.proto.ButtonGroup_pb2 import ButtonGroup
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
-from kvviz.ui import race
+from kvviz.ui.player import parts
 from tests.browser.harness import DESKTOP, STREAMLIT_RUN, Server
 from tests.load.visitor import PLACES
 from tests.ui.page import open_page
@@ -38,7 +38,8 @@ export default function ({ data, parentElement }) { parentElement.querySelector(
 ''')
 """
 PLAYER = """
-player = st.components.v2.component("bare_player", html=HTML, css=CSS, js=JS)
+html, css, js = PARTS
+player = st.components.v2.component("bare_player", html=html, css=css, js=js)
 """
 MAIN = """
 import streamlit as st
@@ -101,7 +102,7 @@ def twin(name: str = "sizing") -> str:
     lines = "\n".join(_block(first.main, second.main, itertools.count(), ""))
     head = HEAD.replace("KEYS", repr(place.keys))
     if "player(" in lines:
-        head += PLAYER.replace("HTML", repr(race._HTML)).replace("CSS", repr(race._CSS)).replace("JS", repr(race._JS))
+        head += PLAYER.replace("PARTS", repr(parts("race")))
     return f"{head}{lines}\n"
 
 
