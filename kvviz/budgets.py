@@ -67,11 +67,6 @@ class Budget:
         return self.pool_bytes // self.unit_bytes
 
     @property
-    def kept_free_blocks(self) -> int:
-        """Pieces of it that headroom keeps free."""
-        return self.kept_free_bytes // self.unit_bytes
-
-    @property
     def usable_blocks(self) -> int:
         """Pieces that requests may fill."""
         return self.usable_bytes // self.unit_bytes

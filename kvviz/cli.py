@@ -33,7 +33,7 @@ from kvviz.links import pack_config
 from kvviz.planning import engine_name
 from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_total_tokens, parse_value, shown
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang, Message, Text
 from kvviz.text import allocation as allocation_text
 from kvviz.text import catalogue as catalogue_text
@@ -372,7 +372,7 @@ def answer(options: dict[str, Any]) -> Sizing:
     if problems:
         raise ExceptionGroup("bad input", problems)
     resolved = resolve(Scenario(**values), given=given)
-    sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    sizing = resolved.size()
     return replace(sizing, notes=(*resolved.notes, *sizing.notes))
 
 

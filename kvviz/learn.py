@@ -20,7 +20,7 @@ from kvviz.levers import crossover_requests, speed_floor
 from kvviz.live import QUOTED
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import Message
 from kvviz.verdict import short_name
 
@@ -131,8 +131,7 @@ print(tokenizer.decode(output[0]))
 @lru_cache(maxsize=64)
 def sized(scenario: Scenario) -> Sizing:
     """The answer to a bundled model's scenario."""
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 @lru_cache(maxsize=1)

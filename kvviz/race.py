@@ -245,8 +245,6 @@ class Moment:
     """Slots set aside that will never be written."""
     external_tokens: int
     """All other slots."""
-    hole_tokens: int
-    """The largest request that could be placed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,7 +383,6 @@ def _moment(snapshot: Snapshot, pool: Pool, served: int) -> Moment:
         reserved_tokens=snapshot.reserved_tokens,
         internal_tokens=snapshot.internal_tokens,
         external_tokens=snapshot.external_tokens,
-        hole_tokens=snapshot.largest_hole_tokens,
     )
 
 

@@ -7,6 +7,7 @@ from kvviz.core.architecture import Architecture, Note, read_config
 from kvviz.estimate import Estimate
 from kvviz.links import unpack_config
 from kvviz.scenario import Scenario
+from kvviz.sizing import Sizing, size
 from kvviz.text import Message
 from kvviz.text import catalogue as text
 from kvviz.weights import typed_weights, weights, what_if, why_unknown
@@ -22,6 +23,10 @@ class Resolved:
     weights: Estimate | None
     """Of the whole model; None where nobody counted them and none were typed."""
     notes: tuple[Note, ...]
+
+    def size(self) -> Sizing:
+        """The answer to the scenario."""
+        return size(self.architecture, self.scenario, weights=self.weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,6 @@ MAX_TOKENS: Final = 3_000_000
 BLOCK_SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 POOL_SIZES: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Times the pool that was asked for."""
-SYSTEMS: Final = (*RESERVES, "paged")
-"""Contiguous memory by what it reserves, as the PagedAttention paper compares them, and blocks."""
 PAPER: Final = {"max": 0.204, "pow2": 0.268, "oracle": 0.382, "paged": 0.963}
 """Share of the memory with a token, of Orca (Max), Orca (Pow2), Orca (Oracle) and vLLM (SOSP'23, Fig. 2)."""
 PAPER_SETTING: Final = ("sharegpt", 15_728, 16, 2_048, "buddy")

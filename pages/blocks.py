@@ -10,7 +10,7 @@ from kvviz.text import blocks as text
 from kvviz.ui import blocks as page
 from kvviz.ui import browser, show, state
 from kvviz.ui.answer import answer
-from kvviz.ui.race import player
+from kvviz.ui.player import player
 from kvviz.workings import of_race
 
 lang = state.lang()
@@ -35,7 +35,7 @@ else:
         st.markdown(f"### {race.headline(raced, lang)}")
         show.working(partial(of_race, raced, lang), key="race", lang=lang)
     with play:
-        player(packed)
+        player("race", packed)
     # On a phone the race comes before what explains it.
     with foot if browser.is_phone() else head:
         st.markdown(race.explanation(raced, lang))

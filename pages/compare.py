@@ -38,7 +38,7 @@ if scenarios.open:
     with scenarios:
         st.markdown(f"#### {text.MATRIX(lang)}")
         page.context(base, engine_name(base), lang)
-        page.axes(base, lang)
+        page.axes(lang)
         chosen = {name: st.session_state[f"compare_{name}"] for name in ("models", "gpus", "counts")}
         if all(chosen.values()):
             rows = matrix(base, page.cell_of, **chosen | {"models": [base.model, *chosen["models"]]})

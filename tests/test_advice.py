@@ -7,7 +7,7 @@ from kvviz.catalogue import models
 from kvviz.core.errors import KvvizError
 from kvviz.resolve import resolve
 from kvviz.scenario import ENGINES, Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES
 
 GEMMA = "google/gemma-3-27b-it"
@@ -18,8 +18,7 @@ LLAMA_70B = "meta-llama/Llama-3.1-70B-Instruct"
 
 
 def sized(**asked: object) -> Sizing:
-    resolved = resolve(Scenario(**asked))  # type: ignore[arg-type]
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(**asked)).size()  # type: ignore[arg-type]
 
 
 def found(**asked: object) -> dict[str, Advice]:

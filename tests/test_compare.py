@@ -30,7 +30,7 @@ from kvviz.core.errors import KvvizError
 from kvviz.links import SET_SCENARIOS
 from kvviz.resolve import resolve
 from kvviz.scenario import ENGINES, Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import Text
 from kvviz.text import compare as text
 
@@ -41,8 +41,7 @@ CODESTRAL = "mistralai/Mamba-Codestral-7B-v0.1"
 
 
 def ask(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 ANSWER = partial(cell, ask=ask)

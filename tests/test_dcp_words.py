@@ -6,14 +6,13 @@ from kvviz.advice import advice
 from kvviz.explain import differences
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 
 R1, QWEN = "deepseek-ai/DeepSeek-R1", "Qwen/Qwen3-32B"
 
 
 def sized(model: str, **changes: object) -> Sizing:
-    resolved = resolve(Scenario(model=model, gpu="h200", gpus=8, **changes))  # type: ignore[arg-type]
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(model=model, gpu="h200", gpus=8, **changes)).size()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("tp", "dcp", "copies"), [(8, 1, 8), (8, 2, 4), (8, 4, 2), (8, 8, 1)])
@@ -46,5 +45,4 @@ def test_heads(gpus: int, dcp: int, copies: int) -> None:
 
 
 def size_of(gpus: int, dcp: int) -> Sizing:
-    resolved = resolve(Scenario(model=QWEN, gpu="h200", gpus=gpus, dcp=dcp))
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(model=QWEN, gpu="h200", gpus=gpus, dcp=dcp)).size()

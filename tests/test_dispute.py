@@ -8,13 +8,12 @@ from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.dispute import Dispute, assumptions, bytes_of, differing, dispute, pool_of
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES
 
 
 def sized(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 def between(a: Scenario, b: Scenario) -> Dispute:

@@ -24,7 +24,6 @@ ROOT = Path(__file__).parent.parent
 EACH = pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
 LOGGED = [row for row in ROWS if "log" in row]
 """Rows of engines whose logs kvviz reads."""
-FROM_SETTINGS = [row for row in LOGGED if "inferred" not in row]
 
 
 def model(row: Row, architecture: Architecture | None = None) -> Model:

@@ -8,14 +8,13 @@ import pytest
 from kvviz import catalogue, explain
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import Text
 from kvviz.text import explain as text
 
 
 def sized(model: str, **settings: object) -> Sizing:
-    resolved = resolve(Scenario(model=model, **settings))  # type: ignore[arg-type]
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(model=model, **settings)).size()  # type: ignore[arg-type]
 
 
 def value(written: str, tokens: int) -> Fraction:

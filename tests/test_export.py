@@ -32,7 +32,7 @@ from kvviz.links import pack_config
 from kvviz.qr import MOST_BYTES, QUIET_MODULES, qr_svg
 from kvviz.resolve import resolve
 from kvviz.scenario import ENGINES, Scenario, from_json, from_query, to_query
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import charts as parts
 from kvviz.text import explain as why
@@ -55,7 +55,7 @@ EACH = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.model)
 
 def sized(scenario: Scenario) -> Sizing:
     resolved = resolve(scenario)
-    sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    sizing = resolved.size()
     return replace(sizing, notes=(*resolved.notes, *sizing.notes))
 
 

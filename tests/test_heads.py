@@ -147,7 +147,7 @@ def test_every_sharing_of_every_bundled_model(model: str) -> None:
 
 def test_the_answer_changes_with_the_heads() -> None:
     resolved = resolve(Scenario(model="Qwen/Qwen3-32B", gpu="h200", gpus=2))
-    asked = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    asked = resolved.size()
     possible = sharings(asked, heads("Qwen/Qwen3-32B"), weights=resolved.weights)
     assert [one.kv_heads for one in possible] == [64, 32, 16, 8, 4, 2, 1]
     assert [one.token_bytes for one in possible] == [2 * 64 * n * 128 * 2 for n in (64, 32, 16, 8, 4, 2, 1)]
@@ -211,7 +211,6 @@ def test_a_latent_stands_for_all_heads() -> None:
 
 @pytest.mark.parametrize("code", PRESETS)
 def test_every_example_runs(code: str) -> None:
-    resolved = resolve(PRESETS[code].scenario)
-    answer = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    answer = resolve(PRESETS[code].scenario).size()
     assert answer.starts
     assert (answer.max_sequences_counted or 0) > 0

@@ -20,8 +20,7 @@ from kvviz.verdict import verdict
 
 
 def sized(**changes: object) -> Sizing:
-    resolved = resolve(Scenario(**changes))  # type: ignore[arg-type]
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(**changes)).size()  # type: ignore[arg-type]
 
 
 def launched(**changes: object) -> Launch:

@@ -27,8 +27,7 @@ def weigh(scenario: Scenario) -> Estimate | None:
 
 
 def sized(**changes: object) -> Sizing:
-    resolved = resolve(Scenario(**changes))  # type: ignore[arg-type]
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(**changes)).size()  # type: ignore[arg-type]
 
 
 def found(**changes: object) -> tuple[Lever, ...]:

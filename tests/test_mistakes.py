@@ -12,7 +12,7 @@ from kvviz.core.units import GIB
 from kvviz.mistakes import MISTAKES, Explained, explained, name, parse_claim, plainly, right, why
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES
 
 LLAMA_70B, LLAMA_8B = "meta-llama/Llama-3.1-70B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"
@@ -25,8 +25,7 @@ NANO = "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16"
 def asked(model: str, tokens: int, **settings: object) -> Sizing:
     """One request of that length, without a GPU unless ``settings`` say otherwise."""
     scenario = Scenario(**{"model": model, "input": tokens, "output": 0, "sequences": 1, "gpu": "", **settings})  # type: ignore[arg-type]
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 def codes(of: Explained) -> list[frozenset[str]]:

@@ -31,8 +31,7 @@ def ask(config: dict[str, Any] | None = None, **asked: Any) -> Sizing:  # noqa: 
         scenario = Scenario(**asked)
         weights = None if scenario.weights_gib is None else typed_weights(scenario.weights_gib)
         return size(read_config(config), scenario, weights=weights)
-    resolved = resolve(Scenario(**asked))
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(**asked)).size()
 
 
 def on_vllm(config: dict[str, Any] | None = None, **asked: Any) -> VllmPlan:  # noqa: ANN401

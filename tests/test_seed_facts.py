@@ -16,10 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import sizing as tabs
-from tests.ui import panels
+from tests.ui.page import open_page, opened
 
 ROOT = Path(__file__).resolve().parents[1]
-MAIN = ROOT / "kvviz" / "ui" / "main.py"
 
 Query = tuple[tuple[str, str], ...]
 
@@ -610,23 +609,14 @@ FACTS: dict[str, tuple[Look, ...]] = {
 
 
 @cache
-def shown(page: str, query: Query, opened: Text | str, lang: Lang) -> tuple[str, ...]:
+def shown(page: str, query: Query, folded: Text | str, lang: Lang) -> tuple[str, ...]:
     """What can be read on a page, element by element, without markup."""
-    app = AppTest.from_file(str(MAIN), default_timeout=90)
-    asked = {"lang": lang, **dict(query)}
-    for name, value in asked.items():
-        app.query_params[name] = value
-    if isinstance(opened, Text):
-        app.session_state["tabs"] = opened(lang)
-    elif opened:
-        app.session_state[opened] = True
-    app.run()
-    if page != "sizing":
-        app.switch_page(str(ROOT / "pages" / f"{page}.py"))
-        for name, value in asked.items():
-            app.query_params[name] = value
-        app.run()
-    panels.opened(app, "popover")
+    state: dict[str, object] = {}
+    if isinstance(folded, Text):
+        state["tabs"] = folded(lang)
+    elif folded:
+        state[folded] = True
+    app = opened(open_page(page, state, lang=lang, **dict(query)), "popover")
     return tuple(re.sub(r"\s+", " ", plain(element)) for element in elements(app))
 
 

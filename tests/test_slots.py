@@ -10,7 +10,7 @@ from kvviz.explain import three_numbers, workings
 from kvviz.launch import launch
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES
 from kvviz.ui.show import GRAVE
 from kvviz.verdict import one_line
@@ -19,8 +19,7 @@ SMALL = {"model": "Qwen/Qwen3-8B", "gpu": "h100-80gb", "engine": "llama.cpp", "k
 
 
 def sized(**changes: object) -> Sizing:
-    resolved = resolve(Scenario(**(SMALL | changes)))  # type: ignore[arg-type]
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(**(SMALL | changes))).size()  # type: ignore[arg-type]
 
 
 def codes(sizing: Sizing) -> set[str]:

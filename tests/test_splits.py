@@ -15,7 +15,7 @@ from kvviz.text import LANGUAGES
 
 def ways(**asked: object) -> tuple[Split, ...]:
     resolved = resolve(Scenario(**asked))  # type: ignore[arg-type]
-    sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    sizing = resolved.size()
     return splits(sizing, weights=resolved.weights)
 
 

@@ -5,14 +5,13 @@ import pytest
 from kvviz.core.units import format_bytes
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang
 from kvviz.verdict import Outcome, one_line, verdict
 
 
 def sized(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 CASES: list[tuple[Scenario, Outcome, str]] = [

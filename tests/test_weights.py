@@ -18,7 +18,6 @@ from kvviz.engines.vllm import VllmPlan
 from kvviz.resolve import resolve
 from kvviz.scenario import WEIGHT_DTYPES as OFFERED
 from kvviz.scenario import Scenario
-from kvviz.sizing import size
 from kvviz.text import LANGUAGES
 from kvviz.text import weights as text
 from kvviz.weights import WEIGHT_DTYPES, typed_weights, weights, why_unknown
@@ -424,8 +423,7 @@ def test_the_table_is_what_the_script_writes(script: ModuleType, model: str) -> 
 
 def rank(model: str, **asked: object) -> int:
     """Bytes of weights on the fullest GPU."""
-    resolved = resolve(Scenario(model=model, **{"gpu": "h200", **asked}))  # type: ignore[arg-type]
-    budget = size(resolved.architecture, resolved.scenario, weights=resolved.weights).budget
+    budget = resolve(Scenario(model=model, **{"gpu": "h200", **asked})).size().budget  # type: ignore[arg-type]
     assert budget is not None
     return budget.weights.value_bytes
 
@@ -513,8 +511,7 @@ def test_no_share_is_less_than_an_even_one_nor_more_than_all(model: str, split: 
 
 
 def test_states_that_v0_kept_apart_come_off_the_budget() -> None:
-    resolved = resolve(Scenario(model="ai21labs/AI21-Jamba-1.5-Mini", gpu="h200", gpus=4, engine_version="v0"))
-    sizing = size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    sizing = resolve(Scenario(model="ai21labs/AI21-Jamba-1.5-Mini", gpu="h200", gpus=4, engine_version="v0")).size()
     assert isinstance(sizing.plan, VllmPlan)
     assert sizing.budget is not None
     assert sizing.plan.state_slot_bytes > 0

@@ -31,9 +31,8 @@ MAX_TOKENS: Final = 1 << 24
 MAX_SECONDS: Final = 1e9
 MOONCAKE_ID_TOKENS: Final = 512
 """What an id of a published Mooncake trace stands for."""
-VISITOR_TOKENS: Final = 20_000_000
-"""Of all requests that one visitor may have simulated: a few seconds in blocks of 16."""
 VISITOR_REQUESTS: Final = 100_000
+"""Of a trace that a visitor uploads."""
 
 _FOLDER: Final = Path(__file__).parents[1] / "data" / "traces"
 _MAX_LINE: Final = 1 << 22
@@ -124,19 +123,6 @@ class Trace:
                 if ids > full + (rest > 0) or (self.whole_ids and ids < full):
                     return place
         return None
-
-
-def bounded(
-    requests: Iterable[Request], *, tokens: int = VISITOR_TOKENS, count: int = VISITOR_REQUESTS
-) -> Iterator[Request]:
-    """The same requests as long as they are within what one visitor may have simulated; then an error."""
-    total = 0
-    for index, request in enumerate(requests):
-        total += request.prompt_tokens + request.output_tokens
-        if index >= count or total > tokens:
-            values = {"tokens": format_count(tokens), "requests": format_count(count)}
-            raise TraceError(Message(text.TOO_MUCH, values))
-        yield request
 
 
 def load_trace(name_or_path: str, *, limit: int = MAX_REQUESTS) -> Trace:

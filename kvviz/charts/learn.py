@@ -35,7 +35,7 @@ def steps_svg(steps: Sequence[Step], upto: int, lang: Lang) -> str:
         _panel(steps, upto, 0, text.RECOMPUTE, last.recomputed_so_far, False, lang),
         _panel(steps, upto, wide + _BETWEEN, text.REUSE, last.computed_so_far, True, lang),
     )
-    legend = _legend(width, high, lang)
+    legend = _legend(high, lang)
     alt = escape(steps_alt(steps, upto, lang))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{alt}" viewBox="0 0 {width} {high + 32}" '
@@ -91,7 +91,7 @@ def _cell(x: int, y: int, *, computed: bool, done: bool) -> str:
     return f'<circle cx="{x + _CELL / 2}" cy="{y + _CELL / 2}" r="{_CELL / 2 - 4}" {style}/>'
 
 
-def _legend(width: int, y: int, lang: Lang) -> str:
+def _legend(y: int, lang: Lang) -> str:
     """What a solid cell and a ring mean."""
     computed, looked_up = escape(text.COMPUTED(lang)), escape(text.LOOKED_UP(lang))
     return (

@@ -21,7 +21,6 @@ from kvviz.text import Message
 from kvviz.text import engine as text
 
 _FILE: Final = Path(__file__).parent.parent / "data" / "vllm_starts.json"
-_HIDDEN_BYTES: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,13 +105,6 @@ IDS_DO_NOT_FIT = Text(
     ja="リクエスト {number} はプロンプト {tokens} トークンに ID が {ids} 個あり、1 個 {size} トークンとは合いません。"
     "トレースを記録したときのブロックサイズを --block-tokens で指定してください。",
 )
-TOO_MUCH = Text(
-    en="That is too much to simulate here: at most {requests} {requests:request|requests} with {tokens}"
-    " {tokens:token|tokens} in all. Take a part of the"
-    " trace, or run kvviz simulate on your own machine.",
-    ja="ここでシミュレーションできるのは、{requests} 件、合計 {tokens} トークンまでです。"
-    "トレースの一部を使うか、手元のマシンで kvviz simulate を実行してください。",
-)
 CAPACITY = Text(
     en="The cache must hold at least one block; give a whole number above 0, or inf.",
     ja="キャッシュには 1 ブロック以上が必要です。1 以上の整数か inf を指定してください。",

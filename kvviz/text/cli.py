@@ -266,7 +266,6 @@ LOG_LINE = Text(
     en="GPU KV cache size: {tokens} tokens, Maximum concurrency for {length} tokens per request: {concurrency}x",
     ja="「GPU KV cache size: {tokens} tokens, Maximum concurrency for {length} tokens per request: {concurrency}x」",
 )
-LEDGER = Text(en="One GPU", ja="GPU 1 基")
 DEVICE = Text(en="GPU memory", ja="GPU メモリ")
 HIDDEN = Text(en="not seen by programs", ja="見えない領域")
 OUTSIDE = Text(en="outside the fraction", ja="エンジンが使わない領域")

@@ -18,7 +18,6 @@ FROM_PASTED = Text(
     "モデルは貼り付けた config です。リンクには読み取った項目が含まれます。",
 )
 WORKING = Text("Working", "計算")
-LEDGER = Text("One GPU's memory", "GPU 1 基あたりのメモリ")
 DEVICE = Text("GPU memory", "GPU メモリ")
 LEFT = Text("Left for the cache", "キャッシュに残る量")
 LEFT_SOURCE = Text("GPU memory − the other parts", "GPU メモリ − ほかの内訳")

@@ -392,8 +392,6 @@ SNIPPET = Text(
 
 # --- misconceptions --------------------------------------------------------------------------------------------------
 
-CLAIM = Text("Claim", "よくある説明")
-TRUTH = Text("What is true", "実際")
 MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
     (
         Text("“8-bit weights make the cache smaller.”", "「重みを 8 ビットにするとキャッシュも小さくなる」"),

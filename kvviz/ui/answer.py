@@ -14,7 +14,7 @@ from kvviz.export import all_notes
 from kvviz.levers import Fix, Lever, fixes, in_turn, levers
 from kvviz.resolve import Given, Resolved, resolve
 from kvviz.scenario import DEFAULTS, Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import Message
 from kvviz.ui import models
 
@@ -79,7 +79,7 @@ def _answered(scenario: Scenario) -> tuple[Resolved, Sizing]:
 
 def _ask(scenario: Scenario, given: Given | None = None) -> tuple[Resolved, Sizing]:
     resolved = resolve(scenario, given=given)
-    return resolved, size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolved, resolved.size()
 
 
 @lru_cache(maxsize=512)

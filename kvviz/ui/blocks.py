@@ -36,7 +36,7 @@ from kvviz.text import Lang, Text
 from kvviz.text import blocks as text
 from kvviz.ui import browser, show
 from kvviz.ui.answer import Answer
-from kvviz.ui.race import step_of
+from kvviz.ui.player import step_of
 from kvviz.verdict import short_name
 
 _NAMES: Final = {"trace": text.TRACES, "reserve": text.RESERVES, "place": text.PLACES, "view": text.VIEWS}
@@ -170,7 +170,7 @@ def prepared(settings: Settings, lang: Lang) -> tuple[Race, bytes, int]:
     start = min(start, raced.end)
     st.session_state["blocks_shown"] = (settings, name, lang, start)
     packed = _packed(settings, name, start, lang, raced)
-    st.session_state["blocks_step"] = step = min(step_of(packed, start), raced.end)
+    st.session_state["blocks_step"] = step = min(step_of("race", packed, start), raced.end)
     return raced, packed, step
 
 

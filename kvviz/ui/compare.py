@@ -160,7 +160,7 @@ def unknown_in_link(lang: Lang) -> None:
         st.warning(show.plain(text.UNKNOWN_IN_LINK(lang, shown=one)), icon=":material/link_off:")
 
 
-def axes(base: Scenario, lang: Lang) -> None:
+def axes(lang: Lang) -> None:
     """Which models, GPUs and counts the matrix has."""
     with st.popover(text.CHOOSE(lang), icon=":material/tune:", key="compare_axes"):
         st.multiselect(

@@ -45,7 +45,7 @@ from kvviz.text import Lang, Message
 from kvviz.text import heads as text
 from kvviz.text import sizing as labels
 from kvviz.ui import models, show, state
-from kvviz.ui.kept import player, step_of
+from kvviz.ui.player import player, step_of
 
 _EXAMPLE_STEP = 20
 """Where every kind of layer shows what it is."""
@@ -467,7 +467,7 @@ def layers_tab(sizing: Sizing, lang: Lang) -> None:
     st.markdown(f"**{show.plain(kept_words(filling, model, lang))}**")
     key = (view, sizing.scenario if view == "model" else None)
     packed, step = _filled(filling, key, lang)
-    player(packed)
+    player("kept", packed)
     st.session_state["heads_step"] = step
     _notes(sizing, filling, lang)
     show.table(partial(kept_rows, filling, lang), key="kept", lang=lang)
@@ -491,7 +491,7 @@ def _filled(filling: kept.Filling, key: object, lang: Lang) -> tuple[bytes, int]
         start = st.session_state["heads_step"]
     st.session_state["heads_filled"] = (key, lang, start)
     packed = _packed(key, start, lang, filling)
-    return packed, min(step_of(packed, start), len(filling.steps) - 1)
+    return packed, min(step_of("kept", packed, start), len(filling.steps) - 1)
 
 
 def _notes(sizing: Sizing, filling: kept.Filling, lang: Lang) -> None:

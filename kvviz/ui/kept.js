@@ -1,12 +1,9 @@
 // Layers side by side on one token axis, filled as tokens arrive. Which tokens are kept and how many bytes is worked out
 // beforehand, for every step: here it is only drawn.
 
-const RULE = "#808080";
 const SPEED = 8; // steps a second
 const LANE = 36, TALLEST = 30, LEAST = 5;
 
-const say = (template, values) => template.replace(/{(\w+)}/g, (_, name) => values[name]);
-const count = (n) => n.toLocaleString("en-US");
 const make = (tag, name, said = "") => Object.assign(document.createElement(tag), { className: name, textContent: said });
 
 class Lane {
@@ -112,113 +109,33 @@ class Lane {
   }
 }
 
-class Kept {
+class Kept extends Player {
   constructor(root, data) {
-    Object.assign(this, { root, data, playing: false, sent: data.start });
-    this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-    this.find = (name) => root.querySelector(`.${name}`);
+    super(root, data);
     this.fixed = data.lanes.some(({ tracks }) => tracks.some(({ fixed }) => fixed));
     this.lanes = data.lanes.map((lane) => new Lane(lane, this));
     this.find("lanes").replaceChildren(...this.lanes.map(({ section }) => section));
-    this.label();
-    this.wire();
-    this.observer = new ResizeObserver(() => this.draw());
-    this.observer.observe(root);
-    this.dark = window.matchMedia("(prefers-color-scheme: dark)");
-    this.redraw = () => this.draw();
-    this.dark.addEventListener("change", this.redraw);
-    this.go(data.start);
-    root.state = () => this.state();
-  }
-
-  end() {
-    cancelAnimationFrame(this.frame);
-    clearTimeout(this.later);
-    this.observer.disconnect();
-    this.dark.removeEventListener("change", this.redraw);
+    this.begin();
   }
 
   get last() { return this.data.tokens.length - 1; }
+
+  get speed() { return SPEED; }
 
   // Room for what does not lie on the axis: as wide in every lane, so that the axes stand below each other.
   get gutter() { return this.fixed ? (this.root.clientWidth < 640 ? 92 : 138) : 0; }
 
   label() {
+    super.label();
     const { data: { words }, find } = this;
-    this.root.setAttribute("aria-label", words.label);
-    for (const name of ["back", "forward"]) {
-      find(name).title = words[name];
-      find(name).setAttribute("aria-label", words[name]);
-    }
     for (const name of ["legend_kept", "legend_dropped", "legend_state"]) find(name).textContent = words[name];
     find("if-fixed").hidden = !this.fixed;
-    find("scrub").setAttribute("aria-label", words.scrub);
-    find("scrub").max = this.last;
-    find("calm").textContent = this.calm.matches ? words.calm : "";
-  }
-
-  wire() {
-    const { find } = this;
-    find("play").onclick = () => (this.playing ? this.pause() : this.play());
-    find("back").onclick = () => this.stop(this.step - 1);
-    find("forward").onclick = () => this.stop(this.step + 1);
-    find("scrub").oninput = (event) => this.stop(Number(event.target.value));
-  }
-
-  play() {
-    cancelAnimationFrame(this.frame);
-    if (this.step >= this.last) this.go(0);
-    this.playing = true;
-    this.button();
-    const speed = this.calm.matches ? 1 : SPEED, from = this.step, begun = performance.now();
-    const tick = (now) => {
-      if (!this.root.isConnected) return this.end(); // another page was opened
-      const step = Math.min(this.last, from + Math.max(0, Math.floor(((now - begun) * speed) / 1000)));
-      if (step !== this.step) this.go(step);
-      if (step >= this.last) this.pause();
-      else this.frame = requestAnimationFrame(tick);
-    };
-    this.frame = requestAnimationFrame(tick);
-  }
-
-  pause() {
-    cancelAnimationFrame(this.frame);
-    this.playing = false;
-    this.button();
-    this.settle();
-  }
-
-  stop(step) {
-    cancelAnimationFrame(this.frame);
-    this.playing = false;
-    this.go(Math.min(this.last, Math.max(0, step)));
-    this.settle();
-  }
-
-  button() {
-    const name = this.playing ? "pause" : this.step >= this.last ? "again" : "play";
-    this.find("play").textContent = this.data.words[name];
-  }
-
-  // Once nobody moves any more: said to whoever cannot see it, and kept in the address.
-  settle() {
-    clearTimeout(this.later);
-    this.later = setTimeout(() => {
-      this.find("now").textContent = this.sentence();
-      if (this.step !== this.sent) {
-        this.sent = this.step;
-        this.send?.("at", { filling: this.data.id, step: this.step });
-      }
-    }, 350);
   }
 
   go(step) {
     const { data: { words, tokens, totals }, find } = this;
     this.step = step;
-    const named = say(words.step, { tokens: count(tokens[step]), end: count(tokens[this.last]) });
-    find("step").textContent = named;
-    find("scrub").value = step;
-    find("scrub").setAttribute("aria-valuetext", named);
+    this.stand(say(words.step, { tokens: count(tokens[step]), end: count(tokens[this.last]) }));
     for (const lane of this.lanes) {
       const [, bytes] = lane.data.bytes[step];
       lane.facts.textContent = `${lane.told(step)} · ${bytes}`;
@@ -255,14 +172,4 @@ class Kept {
   }
 }
 
-export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".kept");
-  const filling = JSON.parse(new TextDecoder().decode(data));
-  // Every run of the page comes by here: what plays goes on.
-  if (root.kept?.data.id !== filling.id) {
-    root.kept?.end();
-    root.kept = new Kept(root, filling);
-  }
-  root.kept.send = setStateValue;
-  return () => { if (!root.isConnected) root.kept.end(); };
-}
+export default mount("kept", Kept);

@@ -179,7 +179,7 @@ def _start(allowed: Settings) -> None:
         st.session_state["live_problem"] = error
 
 
-def _over(run: Run, now: Progress) -> None:
+def _over(now: Progress) -> None:
     """Keep what the run gave and let go of it."""
     del st.session_state["live_run"]
     if now.failure is not None or now.started is None or now.ended is None or not now.samples:
@@ -322,7 +322,7 @@ def _result(run: Run | None, lang: Lang) -> None:
     now = run.poll()
     if now.is_over:
         if current() is run:
-            _over(run, now)
+            _over(now)
         st.rerun()
     done, asked = len(now.samples), run.request.new_tokens
     values = {"position": format_count(now.position), "done": format_count(done), "all": format_count(asked)}

@@ -1,17 +1,10 @@
 // Plays two memories side by side on one clock. It folds the events that `kvviz simulate --steps --json` prints; the
 // numbers under each memory are those of the same command's rows.
 
-const RULE = "#808080";
 const SPEEDS = [1, 2, 5, 10, 30, 60];
 const MOST_TABLE_ROWS = 10; // while it plays
 const KINDS = ["used", "reserved", "internal", "rest"];
 const SHARES = ["used", "reserved", "internal", "external"];
-
-// "{count}", and "{count:request|requests}" for the word that goes with it.
-const say = (template, values) => template.replace(/{(\w+)(?::([^|}]*)\|([^}]*))?}/g, (_, name, one, more) => {
-  return one === undefined ? values[name] : String(values[name]) === "1" ? one : more;
-});
-const count = (n) => n.toLocaleString("en-US");
 
 // Whole percents that add up to 100, as kvviz/race.py rounds them: down, and what is missing to those that lost most.
 function percents(parts) {
@@ -492,122 +485,54 @@ class Panel {
 
 // --- playing -----------------------------------------------------------------------------------------------------------
 
-class Race {
+class Race extends Player {
   constructor(root, data) {
-    Object.assign(this, { root, data, playing: false, chosen: null, sent: data.start, frames: 0 });
-    this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-    this.dark = window.matchMedia("(prefers-color-scheme: dark)");
-    this.find = (name) => root.querySelector(`.${name}`);
+    super(root, data);
+    this.chosen = null;
     this.panels = [...root.querySelectorAll(".lane")].map((section, n) => {
       return new Panel(section, new Memory(data.lanes[n], data.block), this);
     });
-    this.label();
-    this.wire();
-    this.go(data.start);
+    this.begin();
     this.choose(0);
-    this.observer = new ResizeObserver(() => {
-      for (const panel of this.panels) panel.resize();
-      this.draw();
-    });
-    this.observer.observe(root);
-    this.redraw = () => this.draw();
-    this.dark.addEventListener("change", this.redraw);
-    root.state = () => this.state();
   }
 
-  end() {
-    this.pause(false);
-    clearTimeout(this.later);
-    this.observer.disconnect();
-    this.dark.removeEventListener("change", this.redraw);
+  get last() { return this.data.end; }
+
+  get speed() { return Number(this.find("speed").value); }
+
+  resize() {
+    for (const panel of this.panels) panel.resize();
+    this.draw();
   }
 
   label() {
+    super.label();
     const { data: { words, lanes, end }, find, panels } = this;
-    this.root.setAttribute("aria-label", words.label);
     for (const [n, { section }] of panels.entries()) {
       section.querySelector("h4").textContent = lanes[n].title;
       for (const name of SHARES) section.querySelector(`.${name} .name`).textContent = words[name];
     }
-    for (const name of ["back", "forward"]) {
-      find(name).title = words[name];
-      find(name).setAttribute("aria-label", words[name]);
-    }
     for (const name of ["speed", "table"]) find(`${name}-label`).firstChild.textContent = `${words[name]} `;
     find("served").textContent = words.served;
     for (const [n, side] of ["left", "right"].entries()) find(side).textContent = lanes[n].title;
-    find("scrub").setAttribute("aria-label", words.scrub);
-    find("scrub").max = end;
     find("hint").textContent = words.hint;
-    find("calm").textContent = this.calm.matches ? words.calm : "";
     const speed = end <= 30 ? 2 : 30;
     find("speed").replaceChildren(...SPEEDS.map((n) => new Option(String(n), String(n), n === speed, n === speed)));
     // Everybody who ever waits: told by the events themselves.
     const requests = new Set();
     for (const { events } of lanes) for (const [, ...group] of events) for (const [kind, r] of group) if (kind === "r") requests.add(r);
     find("request").replaceChildren(...[...requests].sort((a, b) => a - b).map((r) => new Option(String(r + 1), String(r))));
-    this.button();
   }
 
   wire() {
-    const { find } = this;
-    find("play").onclick = () => (this.playing ? this.pause() : this.play());
-    find("back").onclick = () => this.stop(this.step - 1);
-    find("forward").onclick = () => this.stop(this.step + 1);
-    find("scrub").oninput = (event) => this.stop(Number(event.target.value));
-    find("speed").onchange = () => { if (this.playing) this.play(); };
-    find("request").onchange = (event) => this.choose(Number(event.target.value));
-  }
-
-  play() {
-    cancelAnimationFrame(this.frame);
-    if (this.step >= this.data.end) this.go(0);
-    this.playing = true;
-    this.button();
-    const speed = this.calm.matches ? 1 : Number(this.find("speed").value);
-    const from = this.step, begun = performance.now();
-    const tick = (now) => {
-      if (!this.root.isConnected) return this.end(); // another page was opened
-      this.frames += 1;
-      const step = Math.min(this.data.end, from + Math.max(0, Math.floor(((now - begun) * speed) / 1000)));
-      if (step !== this.step) this.go(step);
-      if (step >= this.data.end) this.pause();
-      else this.frame = requestAnimationFrame(tick);
-    };
-    this.frame = requestAnimationFrame(tick);
-  }
-
-  pause(settled = true) {
-    cancelAnimationFrame(this.frame);
-    this.playing = false;
-    this.button();
-    if (settled) this.settle();
-  }
-
-  stop(step) {
-    if (this.playing) this.pause(false);
-    this.go(Math.min(this.data.end, Math.max(0, step)));
-    this.settle();
+    super.wire();
+    this.find("speed").onchange = () => { if (this.playing) this.play(); };
+    this.find("request").onchange = (event) => this.choose(Number(event.target.value));
   }
 
   button() {
     this.writeTable();
-    const { data: { words, end }, find } = this;
-    const name = this.playing ? "pause" : this.step >= end && end > 0 ? "again" : "play";
-    find("play").textContent = words[name];
-    find("play").dataset.now = name;
-  }
-
-  // Once nobody moves any more: said to whoever cannot see it, and kept in the address.
-  settle() {
-    clearTimeout(this.later);
-    this.later = setTimeout(() => {
-      this.find("now").textContent = this.sentence();
-      if (this.step !== this.sent) {
-        this.sent = this.step;
-        this.send?.("at", { race: this.data.id, step: this.step });
-      }
-    }, 350);
+    super.button();
   }
 
   go(step) {
@@ -628,13 +553,11 @@ class Race {
 
   draw() { for (const panel of this.panels) panel.draw(); }
 
-  // The numbers around the memories. Only what changed is written: at sixty steps a second that counts.
+  // The numbers around the memories.
   write() {
     const { data: { words, end, lanes }, find, step } = this;
     const named = say(words.step, { step: count(step), end: count(end) });
-    put(find("step"), named);
-    find("scrub").value = step;
-    find("scrub").setAttribute("aria-valuetext", named);
+    this.stand(named);
     const [left, right] = this.panels.map(({ memory }) => memory.served);
     put(find("score"), `${count(left)} : ${count(right)}`);
     for (const [n, panel] of this.panels.entries()) {
@@ -762,10 +685,6 @@ function light(ink) {
   return red + green + blue > 384;
 }
 
-function put(element, said) {
-  if (element.textContent !== said) element.textContent = said;
-}
-
 // Who waits, in the colour that their blocks will have.
 function queue(list, waiting) {
   const shown = waiting.slice(0, 12), signature = `${waiting.length}: ${shown}`;
@@ -780,14 +699,4 @@ function queue(list, waiting) {
   if (waiting.length > shown.length) list.append(Object.assign(document.createElement("li"), { textContent: "…" }));
 }
 
-export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".race");
-  const race = JSON.parse(new TextDecoder().decode(data));
-  // Every run of the page comes by here: what plays goes on.
-  if (root.race?.data.id !== race.id) {
-    root.race?.end();
-    root.race = new Race(root, race);
-  }
-  root.race.send = setStateValue;
-  return () => { if (!root.isConnected) root.race.end(); };
-}
+export default mount("race", Race);

@@ -16,7 +16,6 @@ from kvviz.allocation.workload import (
     Generator,
     Request,
     TraceError,
-    bounded,
     load_trace,
     read_trace,
 )
@@ -143,14 +142,6 @@ def test_the_bundled_traces() -> None:
         "mooncake-conversation": 12_031,
         "mooncake-synthetic": 3_993,
     }
-
-
-def test_a_visitor_is_told_when_it_is_too_much() -> None:
-    endless = (Request(prompt_tokens=90, output_tokens=10) for _ in itertools.count())
-    assert len(list(bounded(itertools.islice(endless, 10), tokens=1000, count=10))) == 10
-    for limits in ({"tokens": 1000, "count": 99}, {"tokens": 10_000, "count": 7}):
-        with pytest.raises(TraceError, match="too much to simulate here"):
-            list(bounded(endless, **limits))
 
 
 def test_a_seed_is_always_the_same_requests() -> None:

@@ -13,10 +13,9 @@ from playwright.sync_api import sync_playwright
 from streamlit.testing.v1 import AppTest
 
 from tests.browser.harness import DESKTOP, find_browser, serve
+from tests.ui.page import open_page
 
 QUERY = {"trace": "sharegpt", "first": "300", "pool": str(2_048 * 16)}
-MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "blocks.py"
 BARE = """
 import streamlit as st
 st.markdown("a"); st.markdown("b"); st.caption("c"); st.button("d"); st.button("e")
@@ -57,11 +56,7 @@ def main() -> None:
             page.wait_for_timeout(1_000)
             print(f"frames a second: {playing:.1f} while it plays (goal ≥ 55), {idle:.1f} while it does not")
         browser.close()
-    ours = AppTest.from_file(str(MAIN), default_timeout=60)
-    for name, value in QUERY.items():
-        ours.query_params[name] = value
-    ours.run()
-    ours.switch_page(str(PAGE)).run()
+    ours = open_page("blocks", **QUERY)
     bare = AppTest.from_string(BARE).run()
     taken, floor = _median(ours), _median(bare)
     print(

@@ -45,7 +45,7 @@ def main() -> None:
     lengths = iter(range(1, 10**9))
 
     def warm() -> object:
-        return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+        return resolved.size()
 
     def another_length() -> object:
         scenario = other.scenario.with_changes(input=next(lengths))

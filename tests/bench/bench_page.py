@@ -10,10 +10,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
-from tests.bench.twin import CHOSEN, TYPED, bare_app, counted, twin
-from tests.browser.harness import DESKTOP, STREAMLIT_RUN, Server, find_browser, serve
+from tests.bench.twin import CHOSEN, TYPED, bare_app, counted, opened, twin
+from tests.browser.harness import Server, find_browser, serve
 
 TURNS = 20
 """Numbers typed in the browser, on each page; an option is chosen at every second."""
@@ -49,8 +49,7 @@ def _served(script: str) -> Iterator[Pair]:
     """Both pages, each as a process of its own; both read the project's .streamlit/config.toml."""
     with tempfile.TemporaryDirectory() as folder:
         bare = bare_app(Path(folder), {"": script})
-        command = tuple(str(bare) if part == "app.py" else part for part in STREAMLIT_RUN)
-        with serve(Path(folder, "kvviz.log")) as ours, serve(Path(folder, "bare.log"), command) as other:
+        with serve(Path(folder, "kvviz.log")) as ours, serve(Path(folder, "bare.log"), bare) as other:
             yield ours, other
 
 
@@ -76,8 +75,6 @@ _WATCH = """() => {
 }"""
 _AT_REST = """() => window.seen.named && performance.now() > window.seen.changed + 150
     && document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
-_OPENED = """() => document.querySelectorAll('[role="figure"] .main-svg').length
-    && document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
 _TIMES = """() => {
     window.seen.stop();
     return [window.seen.named - window.seen.begun, window.seen.changed - window.seen.begun];
@@ -91,9 +88,7 @@ def in_browser(both: Pair) -> list[tuple[str, Taken]]:
     chosen: Taken = ([], [])
     with sync_playwright() as playwright:
         browser = find_browser(playwright)
-        pages = [_open(browser, server) for server in both]
-        for page in pages:
-            page.wait_for_function(_OPENED, polling=100)
+        pages = [opened(browser, server) for server in both]
         for turn in range(-1, TURNS):  # the first fills caches
             for number, page in enumerate(pages):
                 named, changed = _type(page, str(6000 + 16 * turn))
@@ -110,13 +105,6 @@ def in_browser(both: Pair) -> list[tuple[str, Taken]]:
         ("select box: press → chart", chosen),
         ("text box: Enter → nothing on the page changes any more", rested),
     ]
-
-
-def _open(browser: Browser, server: Server) -> Page:
-    width, height = DESKTOP
-    page = browser.new_context(locale="en-US", viewport={"width": width, "height": height}).new_page()
-    page.goto(server.url, wait_until="commit")
-    return page
 
 
 def _type(page: Page, value: str) -> list[float]:

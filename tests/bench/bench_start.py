@@ -16,23 +16,21 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.bench.twin import bare_app, twin
-from tests.browser.harness import DESKTOP, ROOT, STREAMLIT_RUN, find_browser, serve
+from tests.bench.twin import bare_app, opened, twin
+from tests.browser.harness import ROOT, STREAMLIT_RUN, find_browser, serve
 from tests.load.visitor import PLACES, visiting
 
 TURNS = 5
 """Starts of each app; each after one that is not counted."""
 BARE = ("streamlit", "plotly", "huggingface_hub")
 """What kvviz is installed beside."""
-_DRAWN = """() => document.querySelectorAll('[role="figure"] .main-svg').length
-    && document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
 
 
 def main() -> None:
     """Print a table."""
     with tempfile.TemporaryDirectory() as folder:
         bare = bare_app(Path(folder), {"": twin()})
-        commands = [STREAMLIT_RUN, tuple(str(bare) if part == "app.py" else part for part in STREAMLIT_RUN)]
+        commands = [STREAMLIT_RUN, bare]
         log = Path(folder, "log")
         taken = _by_turns([partial(_first_run, command, log) for command in commands])
         with sync_playwright() as playwright:
@@ -68,10 +66,7 @@ def _drawn(command: tuple[str, ...], log: Path, browser: Browser) -> list[float]
     """Milliseconds until a browser that has never been there shows the page at rest."""
     begun = time.perf_counter()
     with serve(log, command) as server:
-        width, height = DESKTOP
-        page = browser.new_context(locale="en-US", viewport={"width": width, "height": height}).new_page()
-        page.goto(server.url, wait_until="commit")
-        page.wait_for_function(_DRAWN, polling=50)
+        page = opened(browser, server)
         taken = 1000 * (time.perf_counter() - begun)
         page.context.close()
         return [taken]

@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Browser, Page
 from streamlit.proto.ButtonGroup_pb2 import ButtonGroup
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
-from kvviz.ui import race
-from tests.browser.harness import ROOT
+from kvviz.ui.player import parts
+from tests.browser.harness import DESKTOP, STREAMLIT_RUN, Server
 from tests.load.visitor import PLACES
+from tests.ui.page import open_page
 
 TYPED = "input"
 """Key of the text box of the Sizing page that is typed into, on both pages."""
@@ -36,7 +38,8 @@ export default function ({ data, parentElement }) { parentElement.querySelector(
 ''')
 """
 PLAYER = """
-player = st.components.v2.component("bare_player", html=HTML, css=CSS, js=JS)
+html, css, js = PARTS
+player = st.components.v2.component("bare_player", html=html, css=css, js=js)
 """
 MAIN = """
 import streamlit as st
@@ -52,12 +55,14 @@ import streamlit as st
 app = st.App(Path(__file__).with_name("main.py"))
 """
 """Started as kvviz is."""
+_DRAWN = """() => document.querySelectorAll('[role="figure"] .main-svg').length
+    && document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
 WITHOUT_PICTURE = "kvviz_browser"
 """The component that keeps the address bar: kvviz's own doing, so the bare page has none."""
 
 
-def bare_app(folder: Path, pages: Mapping[str, str]) -> Path:
-    """Write a bare app with these pages, by their addresses, each a script; returns what is to be run."""
+def bare_app(folder: Path, pages: Mapping[str, str]) -> tuple[str, ...]:
+    """Write a bare app with these pages, by their addresses, each a script; returns the command that runs it."""
     named = []
     for number, (url_path, script) in enumerate(pages.items()):
         page = folder / f"bare_{url_path or 'first'}.py"
@@ -67,7 +72,16 @@ def bare_app(folder: Path, pages: Mapping[str, str]) -> Path:
     (folder / "main.py").write_text(MAIN.replace("PAGES", ", ".join(named)), encoding="utf-8")
     app = folder / "bare_app.py"
     app.write_text(APP, encoding="utf-8")
-    return app
+    return tuple(str(app) if part == "app.py" else part for part in STREAMLIT_RUN)
+
+
+def opened(browser: Browser, server: Server) -> Page:
+    """The first page, drawn and at rest, in a browser that has never been there."""
+    width, height = DESKTOP
+    page = browser.new_context(locale="en-US", viewport={"width": width, "height": height}).new_page()
+    page.goto(server.url, wait_until="commit")
+    page.wait_for_function(_DRAWN, polling=50)
+    return page
 
 
 def twin(name: str = "sizing") -> str:
@@ -88,18 +102,13 @@ def twin(name: str = "sizing") -> str:
     lines = "\n".join(_block(first.main, second.main, itertools.count(), ""))
     head = HEAD.replace("KEYS", repr(place.keys))
     if "player(" in lines:
-        head += PLAYER.replace("HTML", repr(race._HTML)).replace("CSS", repr(race._CSS)).replace("JS", repr(race._JS))
+        head += PLAYER.replace("PARTS", repr(parts("race")))
     return f"{head}{lines}\n"
 
 
 def _open(name: str) -> AppTest:
     """kvviz at this page, with what must be open there."""
-    page = AppTest.from_file(str(ROOT / "kvviz/ui/main.py"), default_timeout=60).run()
-    if name != "sizing":
-        page.switch_page(str(ROOT / f"pages/{name}.py"))
-    for panel in PLACES[name].opens:
-        page.session_state[panel] = True
-    return page.run()
+    return open_page(name, dict.fromkeys(PLACES[name].opens, True))
 
 
 def counted(script: str, name: str = "sizing") -> dict[str, int]:

@@ -23,6 +23,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 
+PATHS = ("/review", "/", "/compare", "/check-log", "/heads", "/blocks", "/prefixes", "/live", "/learn", "/workshop")
+"""Every page; the first is the one that no menu leads to."""
+
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
 

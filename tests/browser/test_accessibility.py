@@ -11,12 +11,9 @@ from playwright.sync_api import Page
 from kvviz.text import Lang
 from kvviz.text import log_check as log_text
 from tests.browser.conftest import OpenPage
-from tests.browser.harness import settled
+from tests.browser.harness import PATHS, settled
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-
-PATHS = ("/review", "/", "/compare", "/check-log", "/heads", "/blocks", "/prefixes", "/live", "/learn", "/workshop")
-"""Every page; the first is the one that no menu leads to."""
 
 TABS = {"/": 5, "/compare": 2, "/heads": 2}
 """How many tabs a page has."""

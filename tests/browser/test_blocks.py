@@ -87,7 +87,7 @@ def test_the_memories_are_those_of_the_command_line(open_page: OpenPage, case: s
     trace = ("--trace", few_of_sharegpt(tmp_path)) if case == "sharegpt" else ()
     printed = [simulated(*side, *trace) for side in flags]
     page = open_page(f"/blocks?lang=en{query}")
-    fed = page.locator(".race").evaluate("race => race.race.data.lanes.map((lane) => lane.events)")
+    fed = page.locator(".race").evaluate("race => race.player.data.lanes.map((lane) => lane.events)")
     for lane, side in zip(fed, printed, strict=True):
         assert lane == side["events"][: len(lane)]
     settings = from_query(dict(parse_qsl(query)))[0]

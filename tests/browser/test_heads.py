@@ -11,8 +11,8 @@ from kvviz.text import heads as text
 from tests.browser.conftest import OpenPage
 from tests.browser.harness import settled
 
-PAINTED = """root => root.kept.lanes.map(({ canvas }) => {
-    const { kept } = root, steps = kept.last, scale = devicePixelRatio, wide = canvas.width / scale;
+PAINTED = """root => root.player.lanes.map(({ canvas }) => {
+    const { player: kept } = root, steps = kept.last, scale = devicePixelRatio, wide = canvas.width / scale;
     const cell = (wide - kept.gutter - 1) / steps, pen = canvas.getContext("2d"), y = canvas.height - 6 * scale;
     const full = (place) => pen.getImageData((kept.gutter + (place + 0.4) * cell) * scale, y, 1, 1).data[3] > 200;
     return [...Array(steps).keys()].filter(full);

@@ -9,9 +9,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error
 
 from kvviz.export import embed_code
 from tests.browser.conftest import OpenPage
-from tests.browser.harness import Server, settled
-
-PAGES = ("/compare", "/check-log", "/review", "/blocks", "/prefixes", "/live")
+from tests.browser.harness import PATHS, ROOT, Server, settled
 
 
 @pytest.fixture
@@ -58,8 +56,9 @@ def test_an_answer_in_a_page_on_another_origin(browser: Browser, elsewhere: str)
 
 def test_every_page_keeps_to_the_policy(open_page: OpenPage) -> None:
     """A refused script, style, picture or connection is an error in the console, which fails any test here."""
+    assert len(PATHS) == len(list((ROOT / "pages").glob("*.py")))
     page = open_page("/")
-    for path in PAGES:
+    for path in PATHS:
         page.goto(path)
         page.get_by_test_id("stMarkdown").first.wait_for(timeout=60_000)
         settled(page)

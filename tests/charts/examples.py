@@ -1,7 +1,5 @@
 """Real models on real GPUs, one of each way an answer can turn out. The tests say what the weights are."""
 
-from dataclasses import replace
-
 from kvviz import catalogue
 from kvviz.core.units import GIB
 from kvviz.estimate import Estimate
@@ -82,9 +80,3 @@ WITHOUT = {
     "compressed": COMPRESSED,
 }
 EVERY = WITH_BUDGET | WITHOUT
-
-
-def with_device_name(sizing: Sizing, name: str) -> Sizing:
-    """The same answer on a GPU of another name."""
-    assert sizing.budget is not None
-    return replace(sizing, budget=replace(sizing.budget, device=replace(sizing.budget.device, name=name)))

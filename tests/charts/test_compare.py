@@ -28,7 +28,7 @@ from kvviz.compare import Compared, compare, difference, every_model, matrix, un
 from kvviz.core.units import GIB, format_bytes
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import compare as text
 
@@ -36,8 +36,7 @@ BOTH = pytest.mark.parametrize("lang", LANGUAGES)
 
 
 def ask(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(scenario).size()
 
 
 MIXED = compare(

@@ -93,8 +93,8 @@ def test_fp8_halves_plain_attention(caches: list[FullAttention], tokens: int) ->
     assert 2 * content(layers, FP8).bytes_at(tokens) == content(layers, BF16).bytes_at(tokens)
 
 
-@given(LAYERS, TOKENS)
-def test_states_do_not_follow_the_cache_type(layers: tuple[Layer, ...], tokens: int) -> None:
+@given(LAYERS)
+def test_states_do_not_follow_the_cache_type(layers: tuple[Layer, ...]) -> None:
     assert content(layers, FP8).state_bytes == content(layers, KV_DTYPES["fp32"]).state_bytes
 
 

@@ -59,9 +59,6 @@ def test_a_link_carries_it() -> None:
     assert (again.max_context_tokens, again.dtype) == (40_960, "bf16")
 
 
-PLAIN_KINDS = frozenset("fwcl.")
-
-
 @pytest.mark.parametrize("model", models())
 def test_rows_of_a_bundled_model_are_its_layers_again(model: str) -> None:
     architecture = load(model).architecture

@@ -29,7 +29,7 @@ from kvviz.engines import vllm
 from kvviz.launch import launch
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
-from kvviz.sizing import Sizing, size
+from kvviz.sizing import Sizing
 from tests.engines import models as m
 
 BF16, FP8 = KV_DTYPES["bf16"], KV_DTYPES["fp8"]
@@ -574,5 +574,4 @@ class TestBlocksOfWeights:
 
 
 def _sized(**changes: object) -> Sizing:
-    resolved = resolve(Scenario(**changes))  # type: ignore[arg-type]
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return resolve(Scenario(**changes)).size()  # type: ignore[arg-type]

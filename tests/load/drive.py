@@ -60,10 +60,9 @@ def both_apps(*flags: str) -> Iterator[tuple[Server, Server]]:
         for name, script in scripts.items():
             counted(script, name)
         bare = bare_app(Path(folder), {PLACES[name].url_path: script for name, script in scripts.items()})
-        command = tuple(str(bare) if part == "app.py" else part for part in STREAMLIT_RUN)
         with (
             serve(Path(folder, "kvviz.log"), (*STREAMLIT_RUN, *flags)) as ours,
-            serve(Path(folder, "bare.log"), (*command, *flags)) as other,
+            serve(Path(folder, "bare.log"), (*bare, *flags)) as other,
         ):
             yield ours, other
 

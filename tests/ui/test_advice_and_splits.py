@@ -9,7 +9,7 @@ from kvviz.text import advice as pitfalls
 from kvviz.text import sizing as text
 from kvviz.text import splits as splits_text
 from kvviz.ui import show
-from tests.ui.test_sizing_page import link, open_app, sized
+from tests.ui.page import link, open_app, sized
 
 R1 = {"model": "deepseek-ai/DeepSeek-R1", "gpu": "h200", "gpus": "8"}
 

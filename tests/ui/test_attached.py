@@ -4,7 +4,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,9 +14,9 @@ from kvviz.text import serving as text
 from kvviz.ui import show
 from tests.hub.standin import StandIn as HubStandIn
 from tests.serving.standin import StandIn, metrics, serving
+from tests.ui.page import open_page
 
-MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
-PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "live.py")
+OPEN = {"attached": True}
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
 
 
@@ -26,16 +25,6 @@ def standin(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
     monkeypatch.setenv("KVVIZ_LIVE", "off")
     with serving() as running:
         yield running
-
-
-def open_page(lang: Lang) -> AppTest:
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    app.query_params["lang"] = lang
-    app.session_state["attached"] = True
-    app.run()
-    app.switch_page(PAGE).run()
-    assert not app.exception
-    return app
 
 
 def until(app: AppTest, met: Callable[[], object]) -> AppTest:
@@ -71,7 +60,7 @@ def tables(app: AppTest) -> list[list[list[str]]]:
 
 @BOTH
 def test_nothing_is_shown_where_nothing_is_attached(lang: Lang, standin: StandIn) -> None:
-    app = open_page(lang)
+    app = open_page("live", OPEN, lang=lang)
     assert not any(text.ATTACHED_NAMED(lang, names="") in heading for heading in headings(app))
 
 
@@ -83,7 +72,7 @@ def test_what_cannot_be_understood_is_one_line(
     written = f"one={standin.url}/vllm,{standin.url}/sglang,two={standin.url}/llama,three=ftp://h"
     monkeypatch.setenv("KVVIZ_ENGINES", written)
     with caplog.at_level("WARNING", logger="kvviz"):
-        app = open_page(lang)
+        app = open_page("live", OPEN, lang=lang)
     line = text.NOT_NAME_AND_URL(lang, numbers="2, 4")
     assert line in said(app)
     assert text.ATTACHED_NAMED(lang, names="one、two" if lang == "ja" else "one, two") in headings(app)  # they work
@@ -96,7 +85,7 @@ def test_what_cannot_be_understood_is_one_line(
 def test_only_engines_that_answer_are_added_up(broken: str, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     standin.texts["own"] = metrics("vllm-v0")
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm", "own", broken))
-    app = open_page("en")
+    app = open_page("live", OPEN, lang="en")
     until(app, lambda: text.ANSWERING("en", count=2, all=3) in said(app))
     assert (text.RUNNING("en"), "52") in figures(app)[:4]
     standin.broken = True  # the one named vllm
@@ -108,7 +97,7 @@ def test_only_engines_that_answer_are_added_up(broken: str, standin: StandIn, mo
 def test_a_total_that_is_partly_unknown_says_why(lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     standin.texts["nan"] = re.sub(r"(?m)^(vllm:num_requests_running\S*) .*", r"\1 NaN", metrics("vllm-v0"))
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm", "nan"))
-    app = open_page(lang)
+    app = open_page("live", OPEN, lang=lang)
     until(app, lambda: text.ALL_ANSWER(lang, all=2) in said(app))
     assert figures(app)[:4] == [
         (text.USAGE(lang), "–"),
@@ -126,7 +115,7 @@ def test_engines_whose_capacity_is_not_reported_have_a_line_each(
 ) -> None:
     standin.texts["dp"] = re.sub(r'kv_cache_size_tokens="\d+",?', "", metrics("vllm-0.33-dp2"))
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("dp", "sglang", "llama", "vllm", "vllm-slash"))
-    app = open_page(lang)
+    app = open_page("live", OPEN, lang=lang)
     until(app, lambda: text.ALL_ANSWER(lang, all=5) in said(app))
     assert text.NO_TOTAL_SHARE(lang, label=text.USAGE(lang), names="dp") in said(app)
     drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
@@ -138,7 +127,7 @@ def test_engines_whose_capacity_is_not_reported_have_a_line_each(
 
 def test_names_are_no_markup_and_paths_stay_where_they_are(standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_ENGINES", f"<b>x</b>={standin.url}/llama")
-    app = open_page("en")
+    app = open_page("live", OPEN, lang="en")
     until(app, lambda: figures(app))
     (drawn,) = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
     assert drawn["name"] == "&lt;b&gt;x&lt;/b&gt;"
@@ -149,7 +138,7 @@ def test_names_are_no_markup_and_paths_stay_where_they_are(standin: StandIn, mon
 @BOTH
 def test_engines_beside_their_prediction(lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm", "sglang", "llama", "html"))
-    app = open_page(lang)
+    app = open_page("live", OPEN, lang=lang)
     until(app, lambda: len(figures(app)) == 4 + 3 * 5)
     told, shown = said(app), figures(app)
     assert (text.RUNNING(lang), "55") in shown[:4]
@@ -175,7 +164,7 @@ def test_engines_beside_their_prediction(lang: Lang, standin: StandIn, monkeypat
 
 def test_the_last_good_sample_stays(standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm"))
-    app = open_page("en")
+    app = open_page("live", OPEN, lang="en")
     until(app, lambda: figures(app))
     standin.broken = True
     until(app, lambda: app.warning)
@@ -191,7 +180,7 @@ def test_the_last_good_sample_stays(standin: StandIn, monkeypatch: pytest.Monkey
 @BOTH
 def test_a_model_that_is_not_known(lang: Lang, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("unknown-model"))
-    app = open_page(lang)
+    app = open_page("live", OPEN, lang=lang)
     until(app, lambda: figures(app))
     assert text.NO_MODEL(lang, model="our-own-model") in said(app)
     of_the_run = len(app.table)
@@ -210,7 +199,7 @@ def test_a_model_of_the_hub_is_read_when_asked(
 ) -> None:
     standin.texts["own"] = metrics("vllm-v0").replace("meta-llama/Llama-3.1-8B-Instruct", model)
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("own"))
-    app = open_page("en")
+    app = open_page("live", OPEN, lang="en")
     until(app, lambda: figures(app))
     of_the_run = len(app.table)
     app.button("attached_hub_0").click().run()
@@ -222,8 +211,6 @@ def test_a_model_of_the_hub_is_read_when_asked(
 
 def test_closed_it_asks_nothing(standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_ENGINES", standin.engines("vllm"))
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    app.run()
-    app.switch_page(PAGE).run()
+    app = open_page("live")
     assert text.ATTACHED_NAMED("en", names="vllm") in headings(app)
     assert standin.asked == []

@@ -1,9 +1,7 @@
 """The Blocks page as a script, in both languages: the race first, links, bad input, research on request."""
 
 import json
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,22 +13,10 @@ from kvviz.sweeps import Underway, study
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import blocks as text
 from kvviz.ui.show import plain
+from tests.ui.page import errors, link, open_page, turn_to
 
-MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
-PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "blocks.py")
-
-
-def open_page(*opened: str, **query: str) -> AppTest:
-    """The page as a new visitor opens it, with these panels open."""
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    for panel in opened:
-        app.session_state[f"blocks_{panel}"] = True
-    app.run()
-    app.switch_page(PAGE).run()
-    assert not app.exception
-    return app
+SETTINGS, RESEARCH, SHARE = ({f"blocks_{panel}": True} for panel in ("settings", "research", "share"))
+"""Panels, opened."""
 
 
 def fed(app: AppTest) -> Any:  # noqa: ANN401 - whatever the browser is sent
@@ -43,18 +29,9 @@ def headline(app: AppTest) -> str:
     return next(m.value for m in app.markdown if m.value.startswith("###"))
 
 
-def errors(app: AppTest) -> str:
-    return "\n".join(e.value for e in app.error)
-
-
-def link(app: AppTest) -> dict[str, str]:
-    shown = next(c.value for c in app.code if "v=1" in c.value)
-    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_opens_with_the_race_alone(lang: Lang) -> None:
-    app = open_page(lang=lang)
+    app = open_page("blocks", lang=lang)
     raced = race.race(Settings(), TEACHING.requests)
     assert race.headline(raced, lang) in headline(app)
     assert [lane["events"] for lane in fed(app)["lanes"]] == [lane.events for lane in raced.lanes]
@@ -69,7 +46,7 @@ def test_opens_with_the_race_alone(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_settings_change_the_race(lang: Lang) -> None:
-    app = open_page("settings", lang=lang)
+    app = open_page("blocks", SETTINGS, lang=lang)
     app.text_input("blocks_block").set_value("8").run()
     assert fed(app)["block"] == 8
     app.selectbox("blocks_trace").set_value("sharegpt").run()
@@ -98,7 +75,7 @@ def test_settings_change_the_race(lang: Lang) -> None:
     ],
 )
 def test_bad_input_gets_one_clear_line_and_stays(lang: Lang, box: str, written: str, said: Any) -> None:  # noqa: ANN401
-    app = open_page("settings", lang=lang)
+    app = open_page("blocks", SETTINGS, lang=lang)
     good = fed(app)["id"]
     app.text_input(box).set_value(written).run()
     assert len(app.error) == 1
@@ -108,7 +85,7 @@ def test_bad_input_gets_one_clear_line_and_stays(lang: Lang, box: str, written: 
 
 
 def test_a_request_longer_than_the_pool_is_said_never_waited_for() -> None:
-    app = open_page(pool="16", longest="16", trace="teaching")
+    app = open_page("blocks", pool="16", longest="16", trace="teaching")
     assert any("never be admitted" in caption.value for caption in app.caption)
 
 
@@ -122,16 +99,16 @@ def test_links_say_which_race_and_which_step() -> None:
         "longest": "512",
         "step": "12",
     }
-    app = open_page("share", **asked)
+    app = open_page("blocks", SHARE, **asked)
     assert link(app).items() >= asked.items()
     assert fed(app)["start"] == 12
-    again = open_page("share", **link(app))
+    again = open_page("blocks", SHARE, **link(app))
     assert fed(again) == fed(app)
     assert link(again) == link(app)
 
 
 def test_another_language_goes_on_where_it_was() -> None:
-    app = open_page(step="5")
+    app = open_page("blocks", step="5")
     app.session_state["lang"] = "ja"
     app.run()
     assert fed(app)["start"] == 5
@@ -139,19 +116,19 @@ def test_another_language_goes_on_where_it_was() -> None:
 
 
 def test_links_that_cannot_be_used_are_told_about() -> None:
-    app = open_page(trace="nobody", pool="many", block="0", step="x")
+    app = open_page("blocks", trace="nobody", pool="many", block="0", step="x")
     assert len(app.warning) == 3
     assert [lane["pool"] for lane in fed(app)["lanes"]] == [64, 64]
 
 
 def test_the_pool_of_the_sizing_scenario() -> None:
-    app = open_page("settings", gpu="l4", model="Qwen/Qwen3-0.6B", weight_dtype="bf16", kv_dtype="bf16")
+    app = open_page("blocks", SETTINGS, gpu="l4", model="Qwen/Qwen3-0.6B", weight_dtype="bf16", kv_dtype="bf16")
     app.button("blocks_take").click().run()
     assert not app.error
     assert fed(app)["block"] == 16
     assert fed(app)["lanes"][0]["pool"] > 15_728
     # Half the layers of a windowed model have a group with a window.
-    app = open_page("settings", view="hybrid", gpu="l4", model="google/gemma-3-4b-it", trace="sharegpt")
+    app = open_page("blocks", SETTINGS, view="hybrid", gpu="l4", model="google/gemma-3-4b-it", trace="sharegpt")
     app.button("blocks_take").click().run()
     assert "full" in app.text_input("blocks_windows").value
     assert "1024" in app.text_input("blocks_windows").value
@@ -162,7 +139,7 @@ CSV = "prompt_tokens,output_tokens\n7,6\n10,3\n6,4\n"
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_an_own_file(lang: Lang) -> None:
-    app = open_page("settings", lang=lang)
+    app = open_page("blocks", SETTINGS, lang=lang)
     app.selectbox("blocks_trace").set_value("own").run()
     assert [i.value for i in app.info] == [text.NO_FILE(lang, megabytes="5")]
     uploader = app.get("file_uploader")[0]
@@ -178,7 +155,7 @@ def test_an_own_file(lang: Lang) -> None:
 
 
 def test_a_file_that_asks_for_nothing() -> None:
-    app = open_page("settings")
+    app = open_page("blocks", SETTINGS)
     app.selectbox("blocks_trace").set_value("own").run()
     app.get("file_uploader")[0].set_value(("zero.csv", b"prompt_tokens,output_tokens\n3,0\n", "text/csv")).run()
     assert text.NOTHING_ASKED("en") in headline(app)
@@ -187,11 +164,11 @@ def test_a_file_that_asks_for_nothing() -> None:
 
 
 def test_what_the_hybrid_view_does_not_use_is_not_asked_for() -> None:
-    app = open_page("settings", view="hybrid")
+    app = open_page("blocks", SETTINGS, view="hybrid")
     assert "blocks_longest" not in [box.key for box in app.text_input]
     app.selectbox("blocks_trace").set_value("generated").run()
     assert "blocks_longest" in [box.key for box in app.text_input]
-    app = open_page("settings")
+    app = open_page("blocks", SETTINGS)
     app.text_input("blocks_longest").set_value("none")
     app.selectbox("blocks_view").set_value("hybrid").run()
     assert not app.error  # nobody could mend it there
@@ -200,20 +177,20 @@ def test_what_the_hybrid_view_does_not_use_is_not_asked_for() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_one_pool_has_one_size_on_every_page(lang: Lang) -> None:
     asked = {"gpu": "l4", "model": "Qwen/Qwen3-0.6B", "weight_dtype": "bf16", "kv_dtype": "bf16", "lang": lang}
-    app = open_page("settings", **asked)
+    app = open_page("blocks", SETTINGS, **asked)
     app.button("blocks_take").click().run()
     slots = int(app.text_input("blocks_pool").value.replace(",", ""))
     assert any(f"{slots:,}" in caption.value and "null block" in caption.value for caption in app.caption)
-    app.switch_page(PAGE.replace("blocks", "prefixes")).run()
+    turn_to(app, "prefixes").run()
     assert any(f"{slots:,}" in caption.value for caption in app.caption)
-    app.switch_page(PAGE).run()
+    turn_to(app, "blocks").run()
     assert text.AT_ONCE(lang, requests="6") in headline(app)
     assert any(text.AT_ONCE_TRY(lang) in m.value for m in app.markdown)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_research_goes_on_after_whatever_stopped_the_page(lang: Lang) -> None:
-    app = open_page("research", lang=lang)
+    app = open_page("blocks", RESEARCH, lang=lang)
     asked = {"pool_tokens": 64, "block_tokens": 4, "max_tokens": 20, "reserve": "max", "place": "firstfit"}
     begun = study(TEACHING.requests, **asked)  # type: ignore[arg-type]
     under_way = Underway((TEACHING.name, 6, *asked.values()), begun)
@@ -232,7 +209,7 @@ def test_research_goes_on_after_whatever_stopped_the_page(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_research_runs_when_asked(lang: Lang) -> None:
-    app = open_page("research", lang=lang)
+    app = open_page("blocks", RESEARCH, lang=lang)
     assert not app.get("plotly_chart")
     app.button("blocks_run").click().run()
     assert len(app.get("plotly_chart")) == 4
@@ -241,10 +218,7 @@ def test_research_runs_when_asked(lang: Lang) -> None:
 
 
 def test_the_table_says_the_race_in_words() -> None:
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    app.session_state["race_table"] = True
-    app.run()
-    app.switch_page(PAGE).run()
+    app = open_page("blocks", {"race_table": True})
     said = app.table[0].value.to_string()
     assert "served" in said
     assert "Lost all its blocks" in said
@@ -252,13 +226,13 @@ def test_the_table_says_the_race_in_words() -> None:
 
 def test_every_preset_opens() -> None:
     for name in PRESETS:
-        app = open_page(trace=name)
+        app = open_page("blocks", trace=name)
         assert not app.error, name
 
 
 def test_what_is_chosen_is_said_in_the_language_of_the_page() -> None:
     """A browser goes on showing the words it has, unless it is told others."""
-    app = open_page("settings", lang="en", trace="azure-code")
+    app = open_page("blocks", SETTINGS, lang="en", trace="azure-code")
     for lang in ("ja", "en"):
         app.segmented_control("lang").set_value(lang).run()
         box = app.selectbox("blocks_trace")

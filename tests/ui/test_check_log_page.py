@@ -11,9 +11,8 @@ from kvviz.text import LANGUAGES, Lang
 from kvviz.text import engine_log as log_text
 from kvviz.text import log_check as text
 from kvviz.ui.log_check import EXAMPLES
-from tests.ui.test_sizing_page import MAIN
+from tests.ui.page import open_page
 
-PAGE = str(MAIN.parents[2] / "pages" / "check_log.py")
 LOGS = Path(__file__).parent.parent / "data" / "logs"
 QWEN3_14B = {
     "model_type": "qwen3",
@@ -32,18 +31,8 @@ PROFILE = (
 )
 
 
-def open_page(**query: str) -> AppTest:
-    app = AppTest.from_file(str(MAIN), default_timeout=30)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()  # a page whose address is not its file's name must be known first
-    app.switch_page(PAGE).run()
-    assert not app.exception
-    return app
-
-
 def pasted(log: str, lang: Lang = "en") -> AppTest:
-    app = open_page(lang=lang)
+    app = open_page("check_log", lang=lang)
     app.text_area(key="log_text").set_value(log).run()
     assert not app.exception
     return app
@@ -60,7 +49,7 @@ def said(app: AppTest) -> str:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_opens_empty(lang: Lang) -> None:
-    app = open_page(lang=lang)
+    app = open_page("check_log", lang=lang)
     assert text.INTRO(lang) in said(app)
     assert not any((app.success, app.warning, app.error, app.table))
 
@@ -68,7 +57,7 @@ def test_opens_empty(lang: Lang) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("engine", EXAMPLES)
 def test_an_example_is_one_press(engine: str, lang: Lang) -> None:
-    app = open_page(lang=lang)
+    app = open_page("check_log", lang=lang)
     app.button(key=f"try_{engine}").click().run()
     assert not app.exception
     assert app.success

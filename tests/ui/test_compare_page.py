@@ -1,7 +1,5 @@
 """The Compare page as a script, in both languages: opens answered, its link opens the same, changes can be undone."""
 
-from urllib.parse import parse_qs, urlsplit
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -11,37 +9,20 @@ from kvviz.links import pack_scenarios, unpack_scenarios
 from kvviz.scenario import ENGINES, Scenario, to_query
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import compare as text
-from tests.ui.test_sizing_page import MAIN, sentence, sized
+from tests.ui.page import link, open_page, sentence, sized, turn_to
 
-PAGE = str(MAIN.parents[2] / "pages" / "compare.py")
-SIZING = str(MAIN.parents[2] / "pages" / "sizing.py")
 R1 = Scenario(model="deepseek-ai/DeepSeek-R1", gpu="h200", gpus=8)
 
 
-def open_page(**query: str) -> AppTest:
-    """The page as a new visitor opens it with these URL parameters."""
-    app = AppTest.from_file(str(MAIN), default_timeout=30)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.switch_page(PAGE).run()
-    assert not app.exception
-    return app
-
-
-def link(app: AppTest) -> dict[str, str]:
-    """The parameters of the link that the page offers."""
-    (shown,) = (c.value for c in app.code if "set=" in c.value)
-    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
-
-
 def test_a_cut_link_says_that_what_follows_is_another_thing() -> None:
-    app = open_page(set=pack_scenarios([R1, Scenario()])[:-9], lang="en")
+    app = open_page("compare", set=pack_scenarios([R1, Scenario()])[:-9], lang="en")
     (told,) = (w.value for w in app.warning)
     assert "are lost" in told
     assert "not what the link was about" in told
 
 
 def shown(app: AppTest) -> tuple[Scenario, ...]:
+    assert sum("set=" in code.value for code in app.code) == 1
     scenarios, rejected = unpack_scenarios(link(app)["set"])
     assert not rejected
     return scenarios
@@ -54,7 +35,7 @@ def tables(app: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_opens_answered(lang: Lang) -> None:
-    app = open_page(lang=lang)
+    app = open_page("compare", lang=lang)
     assert not app.error
     assert not app.warning
     matrix, beside, factors = tables(app)
@@ -69,7 +50,7 @@ def test_opens_answered(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_second_tab_has_every_model(lang: Lang) -> None:
-    app = open_page(lang=lang)
+    app = open_page("compare", lang=lang)
     app.session_state["compare_tabs"] = text.TAB_MODELS(lang)
     app.run()
     assert not app.exception
@@ -79,6 +60,7 @@ def test_the_second_tab_has_every_model(lang: Lang) -> None:
 
 def test_the_link_opens_the_same() -> None:
     app = open_page(
+        "compare",
         set=pack_scenarios([R1, Scenario(model="google/gemma-3-27b-it"), Scenario()]),
         models="Qwen/Qwen3-8B,openai-community/gpt2",
         devices="l40s,h100-80gb,b200",
@@ -90,7 +72,7 @@ def test_the_link_opens_the_same() -> None:
     first = tables(app)
     assert "– split" in first[0]
     assert "8 × L40S" in first[0]
-    again = open_page(**link(app))
+    again = open_page("compare", **link(app))
     assert tables(again) == first
     assert link(again) == link(app)
     assert shown(again)[0] == sized(R1).scenario
@@ -110,14 +92,14 @@ def test_the_link_opens_the_same() -> None:
     ids=str,
 )
 def test_what_of_a_link_cannot_be_used_is_told_or_left(query: dict[str, str]) -> None:
-    app = open_page(**query)
+    app = open_page("compare", **query)
     assert "pair" in query or app.warning or app.error
     assert "<script>" not in "".join(w.value for w in app.warning)
     assert len(tables(app)) == 3
 
 
 def test_five_engines_types_and_undo() -> None:
-    app = open_page()
+    app = open_page("compare")
     before = shown(app)
     app.button(key="compare_engines").click().run()
     assert not app.exception
@@ -138,7 +120,7 @@ def test_five_engines_types_and_undo() -> None:
 
 
 def test_the_sizing_pages_scenario_is_added_once() -> None:
-    app = open_page(set=pack_scenarios([R1]))
+    app = open_page("compare", set=pack_scenarios([R1]))
     assert len(tables(app)) == 2  # nothing to explain
     app.button(key="compare_add").click().run()
     assert [one.model for one in shown(app)] == [R1.model, Scenario().model]
@@ -147,12 +129,12 @@ def test_the_sizing_pages_scenario_is_added_once() -> None:
 
 
 def test_one_is_edited_on_the_sizing_page_and_put_back() -> None:
-    app = open_page(set=pack_scenarios([Scenario(), R1]))
+    app = open_page("compare", set=pack_scenarios([Scenario(), R1]))
     app.button(key="compare_edit_1").click().run()
     assert not app.exception
     assert "8 × H200" in sentence(app)
     app.text_input(key="input").input("30000").run()
-    app.switch_page(PAGE).run()
+    turn_to(app, "compare").run()
     assert not app.exception
     app.button(key="compare_replace").click().run()
     assert not app.exception
@@ -161,25 +143,27 @@ def test_one_is_edited_on_the_sizing_page_and_put_back() -> None:
 
 
 def test_the_sizing_pages_settings_are_those_of_the_matrix_and_stay() -> None:
-    app = AppTest.from_file(str(MAIN), default_timeout=30).run()
+    app = open_page("sizing")
     app.text_input(key="sequences").input("5").run()
-    app.switch_page(PAGE).run()
+    turn_to(app, "compare").run()
     assert any("5 at once" in m.value for m in app.markdown)
     assert f"✓ {sized(Scenario(sequences=5)).max_sequences_counted}" in tables(app)[0]
-    app.switch_page(SIZING).run()
+    turn_to(app, "sizing").run()
     assert not app.exception
     assert app.text_input(key="sequences").value == "5"
 
 
 def test_a_scenario_that_cannot_be_is_told_and_the_rest_stands() -> None:
-    app = open_page(set=pack_scenarios([Scenario(), Scenario(model="meta-llama/Llama-3.1-8B-Instruct", gpus=3)]))
+    app = open_page(
+        "compare", set=pack_scenarios([Scenario(), Scenario(model="meta-llama/Llama-3.1-8B-Instruct", gpus=3)])
+    )
     assert "3" in app.error[0].value
     assert text.ONE_ONLY("en") in [c.value for c in app.caption]
     assert len(app.get("plotly_chart")) == 1
 
 
 def test_an_empty_matrix_says_what_to_choose() -> None:
-    app = open_page()
+    app = open_page("compare")
     app.multiselect(key="compare_gpus").set_value([]).run()
     assert not app.exception
     assert text.NOTHING_CHOSEN("en") in [c.value for c in app.caption]
@@ -189,8 +173,8 @@ def test_an_empty_matrix_says_what_to_choose() -> None:
 
 
 def test_a_model_of_the_hub_in_a_set_is_read() -> None:
-    app = open_page(set=pack_scenarios([Scenario(), Scenario(model="new-owner/renamed", gpu="h200")]))
+    app = open_page("compare", set=pack_scenarios([Scenario(), Scenario(model="new-owner/renamed", gpu="h200")]))
     assert not app.error
     assert "renamed" in tables(app)[1]
-    app = open_page(set=pack_scenarios([Scenario(), Scenario(model="nobody/nothing")]))
+    app = open_page("compare", set=pack_scenarios([Scenario(), Scenario(model="nobody/nothing")]))
     assert "nobody/nothing" in app.error[0].value.replace("\\", "")

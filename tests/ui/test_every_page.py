@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +17,8 @@ from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import compare as compare_text
 from kvviz.text import heads as heads_text
 from kvviz.text import sizing as text
-from tests.ui import panels
+from tests.ui.page import ROOT, folded, key_of, open_page, opened, turn_to
 
-ROOT = Path(__file__).resolve().parents[2]
-MAIN = ROOT / "kvviz" / "ui" / "main.py"
 GPUS = {"model": "Qwen/Qwen3-32B", "gpu": "h200", "gpus": "2"}
 PROMPTS = pack_prompts(("One beginning. Date", "One beginning. User", "One beginning. " * 20) * 2)
 JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -71,31 +68,16 @@ VIEWS = {
 }
 
 
-def opened(page: str, link: dict[str, str]) -> AppTest:
-    """A page as a new visitor opens it by its link."""
-    app = AppTest.from_file(str(MAIN), default_timeout=120)
-    if page == "check_log":
-        app.run()  # a page whose address is not its file's name must be known first
-    if page != "sizing":
-        app.switch_page(str(ROOT / "pages" / f"{page}.py"))
-    for name, value in link.items():
-        app.query_params[name] = value
-    return app
-
-
 @cache
 def drawn(name: str, lang: Lang) -> AppTest:
     """A view with all that is folded on it opened."""
     view = VIEWS[name]
-    app = opened(view.page, view.link | {"lang": lang})
-    for key, title in view.opened.items():
-        app.session_state[key] = title(lang)
-    app.run()
+    app = open_page(view.page, {key: title(lang) for key, title in view.opened.items()}, **view.link, lang=lang)
     for key in view.pressed:
         app.button(key=key).click().run()
         if any(button.key == key for button in app.button):  # which asks for a guess first
             app.button(key=key).click().run()
-    return panels.opened(app, "expander", "popover")
+    return opened(app, "expander", "popover")
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------
@@ -111,9 +93,9 @@ PLAYERS = {"race", "kept"}
 def pictures(app: AppTest) -> Iterator[tuple[str, str]]:
     """The key of each picture and what it is in words; of a player, all the words it has."""
     for chart in app.get("plotly_chart"):
-        yield panels.key_of(chart.proto.id), chart.proto.alt
+        yield key_of(chart.proto.id), chart.proto.alt
     for component in app.get("bidi_component"):
-        key = panels.key_of(component.proto.id)
+        key = key_of(component.proto.id)
         if component.proto.json and "svg" in (fed := json.loads(component.proto.json)):
             assert 'role="img"' in fed["svg"], key
             yield key, unescape(re.findall(r'aria-label="([^"]*)"', fed["svg"])[0])
@@ -125,14 +107,14 @@ def pictures(app: AppTest) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_picture_is_also_words_with_numbers_and_a_table(name: str, lang: Lang) -> None:
     app = drawn(name, lang)
-    folded = {panels.key_of(e.proto.id) for e in panels.folded(app.main, "expander") if e.proto.id}
+    panels = {key_of(e.proto.id) for e in folded(app.main, "expander") if e.proto.id}
     for key, alt in pictures(app):
         assert (JAPANESE.search(alt) is not None) == (lang == "ja"), (key, alt)
         if key in LINKS:
             assert any("http" in code.value or "?" in code.value for code in app.code), key
             continue
         assert re.search(r"\d", alt) or key in PLAYERS, (key, alt)
-        assert TABLES.get(key, f"{key}_table") in folded, key
+        assert TABLES.get(key, f"{key}_table") in panels, key
     for image in (i for several in app.get("image") for i in several.proto.imgs):
         assert re.search(r"\d", image.alt), image.alt
         assert (JAPANESE.search(image.alt) is not None) == (lang == "ja"), image.alt
@@ -172,7 +154,7 @@ def test_no_control_is_read_out_with_its_escapes(name: str, lang: Lang) -> None:
     app = drawn(name, lang)
     labels = [element.proto.label for kind in BOXES for element in app.get(kind)]
     if VIEWS[name].page == "workshop":  # whose questions are gone once they are answered
-        asked = opened("workshop", VIEWS[name].link | {"lang": lang}).run()
+        asked = open_page("workshop", **VIEWS[name].link, lang=lang)
         labels += [element.proto.label for kind in BOXES for element in asked.get(kind)]
     assert [label for label in labels if "\\" in label] == []
 
@@ -190,7 +172,7 @@ def said(app: AppTest) -> Iterator[str]:
         yield from (element.value for element in app.get(kind))
     yield from (f"{metric.label} {metric.value}" for metric in app.metric)
     yield from (button.label for button in app.button)
-    yield from (expander.label for expander in panels.folded(app.main, "expander"))
+    yield from (expander.label for expander in folded(app.main, "expander"))
     yield from (alt for _, alt in pictures(app))
     for table in app.table:
         yield "\n".join(map(str, (*table.value.columns, *table.value.to_numpy().flatten())))
@@ -249,10 +231,10 @@ CHANGES = {
 
 
 def test_another_language_keeps_all_that_was_done_on_every_page() -> None:
-    app = opened("sizing", {"lang": "en"}).run()
+    app = open_page("sizing", lang="en")
     lang: Lang = "en"
     for page, change in CHANGES.items():
-        app.switch_page(str(ROOT / "pages" / f"{page}.py")).run()
+        turn_to(app, page).run()
         for panel in change.panels:
             app.session_state[panel] = True
         for key, title in change.tabs.items():

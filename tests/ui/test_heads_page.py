@@ -1,9 +1,7 @@
 """The Shared heads page as a script, in both languages: the model as it is, what-if and back, examples, links."""
 
 import json
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,22 +10,10 @@ from kvviz.heads import PRESETS
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import heads as text
 from kvviz.text import sizing as sizing_text
+from tests.ui.page import link, open_page
 
-MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
-PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "heads.py")
+OPEN = {"heads_share": True}
 GPU = {"gpu": "h200", "gpus": "2", "model": "Qwen/Qwen3-32B"}
-
-
-def open_page(**query: str) -> AppTest:
-    """The page as a new visitor opens it, with its link open."""
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.session_state["heads_share"] = True
-    app.run()
-    app.switch_page(PAGE).run()
-    assert not app.exception
-    return app
 
 
 def component(app: AppTest, name: str) -> Any:  # noqa: ANN401 - whatever the browser is sent
@@ -47,18 +33,13 @@ def numbers(app: AppTest) -> list[str]:
     return [metric.value for metric in app.metric]
 
 
-def link(app: AppTest) -> dict[str, str]:
-    shown = next(c.value for c in app.code if "v=1" in c.value)
-    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
-
-
 def badges(app: AppTest) -> str:
     return " ".join(m.value for m in app.markdown if "-badge[" in m.value)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_opens_with_the_model_as_it_is(lang: Lang) -> None:
-    app = open_page(lang=lang, **GPU)
+    app = open_page("heads", OPEN, lang=lang, **GPU)
     assert not app.error
     assert not app.warning
     assert text.HEAD_GQA(lang, model="Qwen3-32B", queries="64", heads="8", ratio="1/8") in headline(app)
@@ -73,7 +54,7 @@ def test_opens_with_the_model_as_it_is(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_everything_changes_with_the_slider_and_back(lang: Lang) -> None:
-    app = open_page(lang=lang, **GPU)
+    app = open_page("heads", OPEN, lang=lang, **GPU)
     real = numbers(app)
     drawing = component(app, "kvviz_moving")[0].json
     app.select_slider("heads_kv").set_value(64).run()
@@ -93,7 +74,7 @@ def test_everything_changes_with_the_slider_and_back(lang: Lang) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("code", PRESETS)
 def test_every_example_opens_its_scenario(lang: Lang, code: str) -> None:
-    app = open_page(lang=lang, **GPU)
+    app = open_page("heads", OPEN, lang=lang, **GPU)
     app.button_group("heads_preset").set_value(code).run()
     assert not app.exception
     assert not app.error
@@ -112,7 +93,7 @@ def test_every_example_opens_its_scenario(lang: Lang, code: str) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_headline_and_numbers_say_the_same_where_states_are_not_shared(lang: Lang) -> None:
     hybrid = {**GPU, "model": "Qwen/Qwen3-Next-80B-A3B-Instruct"}
-    app = open_page(lang=lang, **hybrid)
+    app = open_page("heads", OPEN, lang=lang, **hybrid)
     model = "Qwen3-Next-80B-A3B-Instruct"
     assert text.HEAD_GQA(
         lang, model=model, queries="16", heads="2", ratio={"en": "0.17", "ja": "0.17 倍"}[lang]
@@ -130,14 +111,14 @@ def test_headline_and_numbers_say_the_same_where_states_are_not_shared(lang: Lan
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_model_that_nobody_knows_is_named_with_the_reason(lang: Lang) -> None:
-    (said,) = [w.value.replace("\\", "") for w in open_page(lang=lang, model="nobody-knows").warning]
+    (said,) = [w.value.replace("\\", "") for w in open_page("heads", OPEN, lang=lang, model="nobody-knows").warning]
     assert "nobody-knows" in said
     assert Message(sizing_text.NOT_BUNDLED, {"model": "nobody-knows", "near": sizing_text.NOTHING_NEAR})(lang) in said
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_latents_have_nothing_to_share(lang: Lang) -> None:
-    app = open_page(lang=lang, model="deepseek-ai/DeepSeek-V3", heads_kv="4")
+    app = open_page("heads", OPEN, lang=lang, model="deepseek-ai/DeepSeek-V3", heads_kv="4")
     assert [i.value.replace("\\", "") for i in app.info] == [
         text.NOT_SHARED["latent"](lang, model="deepseek-ai/DeepSeek-V3")
     ]
@@ -146,7 +127,7 @@ def test_latents_have_nothing_to_share(lang: Lang) -> None:
 
 
 def test_nine_times_is_worked_out() -> None:
-    app = open_page(model="Qwen/Qwen-7B-Chat", engine_version="0.20")
+    app = open_page("heads", OPEN, model="Qwen/Qwen-7B-Chat", engine_version="0.20")
     assert any(m.value.startswith("**9.1×:**") for m in app.markdown)
     app.button("heads_other").click().run()
     assert link(app)["model"] == "Qwen/Qwen2.5-7B-Instruct"
@@ -155,31 +136,31 @@ def test_nine_times_is_worked_out() -> None:
 
 def test_links_say_what_is_open() -> None:
     asked = {"heads_tab": "layers", "heads_view": "model", "heads_step": "7", "model": "google/gemma-3-27b-it"}
-    app = open_page(**asked)
+    app = open_page("heads", OPEN, **asked)
     assert link(app).items() >= asked.items()
     assert filled(app)["start"] == 7
-    again = open_page(**link(app))
+    again = open_page("heads", OPEN, **link(app))
     assert filled(again) == filled(app)
-    app = open_page(heads_kv="2", **GPU)
+    app = open_page("heads", OPEN, heads_kv="2", **GPU)
     assert numbers(app)[0] == "1/32"
-    assert numbers(open_page(**link(app))) == numbers(app)
+    assert numbers(open_page("heads", OPEN, **link(app))) == numbers(app)
 
 
 def test_links_that_cannot_be_used_are_told_about() -> None:
-    app = open_page(heads_tab="tails", heads_view="x", heads_step="y", heads_kv="3", **GPU)
+    app = open_page("heads", OPEN, heads_tab="tails", heads_view="x", heads_step="y", heads_kv="3", **GPU)
     assert len(app.warning) == 3
     assert numbers(app)[0] == "1/8"
     assert not app.error
 
 
 def test_another_language_keeps_everything() -> None:
-    app = open_page(heads_kv="2", lang="en", **GPU)
+    app = open_page("heads", OPEN, heads_kv="2", lang="en", **GPU)
     before = numbers(app)
     app.session_state["lang"] = "ja"
     app.run()
     assert numbers(app) == before
     assert text.WHAT_IF("ja") in badges(app)
-    app = open_page(heads_tab="layers", heads_step="5", lang="en")
+    app = open_page("heads", OPEN, heads_tab="layers", heads_step="5", lang="en")
     app.session_state["lang"] = "ja"
     app.run()
     assert filled(app)["start"] == 5
@@ -187,7 +168,7 @@ def test_another_language_keeps_everything() -> None:
 
 
 def test_another_model_begins_as_it_is() -> None:
-    app = open_page(heads_kv="2", **GPU)
+    app = open_page("heads", OPEN, heads_kv="2", **GPU)
     app.button_group("heads_preset").set_value("gqa").run()
     assert numbers(app)[0] == "1/4"
     assert text.REAL("en") in badges(app)
@@ -195,13 +176,7 @@ def test_another_model_begins_as_it_is() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_tables(lang: Lang) -> None:
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    app.query_params["lang"] = lang
-    app.session_state["heads_table"] = True
-    app.session_state["kept_table"] = True
-    app.run()
-    app.switch_page(PAGE).run()
-    assert not app.exception
+    app = open_page("heads", {"heads_table": True, "kept_table": True}, lang=lang)
     assert text.COLUMN_EACH(lang) in app.table[0].value.to_string()
     app.session_state["heads_tab"] = "layers"
     app.session_state["heads_tabs"] = text.TAB_LAYERS(lang)

@@ -14,7 +14,7 @@ from kvviz.text import sizing as text
 from kvviz.ui import models
 from tests.hub import standin
 from tests.hub.standin import GOOD_TOKEN, SMALL, StandIn, commit_of
-from tests.ui.test_sizing_page import errors, link, open_app, sentence
+from tests.ui.page import errors, link, open_app, sentence
 
 RENAMED = "new-owner/renamed"
 

@@ -11,7 +11,7 @@ from kvviz.links import pack_config, unpack_config
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import editor as text
 from kvviz.text import sizing as sizing_text
-from tests.ui.test_sizing_page import errors, link, open_app
+from tests.ui.page import errors, link, open_app
 
 UNKNOWN = {
     "model_type": "quux",

@@ -1,7 +1,6 @@
 """The Learn page as a script, in both languages: it reads without a click, and its links open what they say."""
 
 import re
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,22 +11,10 @@ from kvviz.scenario import from_query, to_query
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import learn as text
 from tests.test_seed_facts import shown
+from tests.ui.page import ROOT, open_page
+from tests.ui.page import sentence as headline
 
-ROOT = Path(__file__).resolve().parents[2]
-MAIN = ROOT / "kvviz" / "ui" / "main.py"
-PAGE = str(ROOT / "pages" / "learn.py")
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
-
-
-def open_page(lang: Lang, **query: str) -> AppTest:
-    """The page as a new visitor opens it."""
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    for name, value in {"lang": lang, **query}.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page(PAGE).run()
-    assert not app.exception
-    return app
 
 
 def said(app: AppTest) -> str:
@@ -37,7 +24,7 @@ def said(app: AppTest) -> str:
 
 @BOTH
 def test_the_contents_lead_to_every_section(lang: Lang) -> None:
-    app = open_page(lang)
+    app = open_page("learn", lang=lang)
     anchors = [heading.anchor for heading in app.subheader]
     assert anchors == list(text.HEADINGS)
     contents = next(m.value for m in app.markdown if "](#" in m.value)
@@ -47,7 +34,7 @@ def test_the_contents_lead_to_every_section(lang: Lang) -> None:
 
 @BOTH
 def test_only_answers_and_tables_are_folded(lang: Lang) -> None:
-    app = open_page(lang)
+    app = open_page("learn", lang=lang)
     questions = {panel.label for panel in app.expander}
     assert len(questions) >= len(text.FAQ)
     assert len(app.expander) == len(text.FAQ) + 2
@@ -57,7 +44,7 @@ def test_only_answers_and_tables_are_folded(lang: Lang) -> None:
 
 @BOTH
 def test_links_open_a_page_with_a_scenario_in_this_language(lang: Lang) -> None:
-    app = open_page(lang, model="google/gemma-3-27b-it")
+    app = open_page("learn", lang=lang, model="google/gemma-3-27b-it")
     links = [urlsplit(address) for address in re.findall(r"\]\(([^()#][^()]*)\)", said(app))]
     ours = [link for link in links if link.query]
     assert len(ours) > 30
@@ -80,13 +67,10 @@ def test_links_open_a_page_with_a_scenario_in_this_language(lang: Lang) -> None:
     ],
 )
 def test_the_scenario_shows_what_the_sentence_says(begins: str, shows: str) -> None:
-    sentence = next(m.value for m in open_page("en").markdown if m.value.startswith(begins))
+    sentence = next(m.value for m in open_page("learn", lang="en").markdown if m.value.startswith(begins))
     link = urlsplit(re.findall(r"\]\(([^()]*)\)", sentence)[-1])
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    for name, values in parse_qs(link.query, keep_blank_values=True).items():
-        app.query_params[name] = values[-1]
-    app.run()
-    assert shows in next(m.value for m in app.markdown if m.value.startswith("###"))
+    asked = {name: values[-1] for name, values in parse_qs(link.query, keep_blank_values=True).items()}
+    assert shows in headline(open_page("sizing", **asked))
 
 
 SHOWS: dict[str, tuple[str, ...]] = {
@@ -146,7 +130,7 @@ def test_numbers_are_the_same_in_both_languages() -> None:
         prose = re.sub(r"\]\([^()]*\)", "]", said(app))
         return sorted(re.findall(r"\d[\d,.]*\d (?:GiB|MiB|KiB|GB|B)\b", prose))
 
-    app = open_page("en")
+    app = open_page("learn", lang="en")
     english = numbers(app)
     app.segmented_control(key="lang").set_value("ja").run()
     assert not app.exception
@@ -156,7 +140,7 @@ def test_numbers_are_the_same_in_both_languages() -> None:
 
 @BOTH
 def test_the_steps_can_be_gone_through(lang: Lang) -> None:
-    app = open_page(lang)
+    app = open_page("learn", lang=lang)
     for step, without, cached in ((8, 36, 8), (1, 1, 1), (5, 15, 5)):
         app.slider(key="learn_step").set_value(step).run()
         assert not app.exception

@@ -16,10 +16,9 @@ from kvviz.text import live_page as text
 from kvviz.ui import live as page
 from kvviz.ui import show
 from tests.live import tiny
+from tests.ui.page import open_page
 from tests.ui.test_hub_on_page import address
 
-MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
-PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "live.py")
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
 
 
@@ -30,21 +29,6 @@ def _operator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KVVIZ_LIVE_DEVICE", "cpu")
     monkeypatch.setenv("KVVIZ_LIVE_IDLE_S", "5")
     monkeypatch.setenv("KVVIZ_LIVE_THREADS", "1")
-
-
-def open_page(lang: Lang, **query: str) -> AppTest:
-    """The page as a new visitor opens it."""
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    app.query_params["lang"] = lang
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page(PAGE)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
 
 
 def headline(app: AppTest) -> str:
@@ -77,7 +61,7 @@ def over(app: AppTest) -> AppTest:
 
 @BOTH
 def test_opens_with_the_recorded_run(lang: Lang) -> None:
-    app = open_page(lang)
+    app = open_page("live", lang=lang)
     run = bundled()
     assert text.EQUAL(lang, steps="300") in headline(app)
     told = " ".join(c.value for c in app.caption).replace("\\", "")
@@ -102,7 +86,7 @@ def test_opens_with_the_recorded_run(lang: Lang) -> None:
 
 @BOTH
 def test_a_run_and_the_same_without_a_cache(lang: Lang) -> None:
-    app = over(started(open_page(lang)))
+    app = over(started(open_page("live", lang=lang)))
     assert text.EQUAL(lang, steps="6") in headline(app)
     assert said.RANDOM_NO_WEIGHTS(lang, model="tiny") in [w.value.replace("\\", "") for w in app.warning]
     assert figures(app)[text.RESIDUAL(lang)] == "0 B"
@@ -119,7 +103,7 @@ def test_a_run_and_the_same_without_a_cache(lang: Lang) -> None:
 
 def test_stop_keeps_what_was_measured() -> None:
     lang: Lang = "ja"
-    app = started(open_page(lang), tokens="2,000")
+    app = started(open_page("live", lang=lang), tokens="2,000")
     until(app, lambda: any(m.value not in ("0 B", text.UNKNOWN(lang)) for m in app.metric) and not _recorded(app))
     app.button("live_stop").click().run()
     over(app)
@@ -151,7 +135,7 @@ def test_a_run_that_has_no_figures_yet_shows_none_of_another(state: runs.State) 
         def cancel(self) -> None:
             """Nothing to stop."""
 
-    app = open_page("en")
+    app = open_page("live", lang="en")
     app.session_state["live_run"] = Beginning()
     app.run()
     assert not app.exception
@@ -162,7 +146,7 @@ def test_a_run_that_has_no_figures_yet_shows_none_of_another(state: runs.State) 
 
 @BOTH
 def test_the_hint_names_the_run_that_is_missing(lang: Lang) -> None:
-    app = open_page(lang)
+    app = open_page("live", lang=lang)
     with_cache, without = bundled(), bundled(cache="none")
     others = replace(with_cache, started=replace(with_cache.started, batch=4))
     for runs_kept, hint in (
@@ -179,7 +163,7 @@ def test_the_hint_names_the_run_that_is_missing(lang: Lang) -> None:
 
 @BOTH
 def test_a_run_that_is_over_and_gave_no_text_says_so(lang: Lang) -> None:
-    app, run = open_page(lang), bundled()
+    app, run = open_page("live", lang=lang), bundled()
     silent = replace(run, samples=tuple(replace(s, text="") for s in run.samples))
     app.session_state["live_kept"] = {1: silent}
     app.session_state["live_shown"] = 1
@@ -191,7 +175,7 @@ def test_a_run_that_is_over_and_gave_no_text_says_so(lang: Lang) -> None:
 
 @BOTH
 def test_start_waits_for_settings_that_can_be_used(lang: Lang) -> None:
-    app = open_page(lang)
+    app = open_page("live", lang=lang)
     assert not app.button("live_start").disabled
     for typed, told in (("many", "many"), ("", said.EMPTY(lang, field="x", low="1", high="2,047").partition("x")[2])):
         app.text_input("live_new_tokens").set_value(typed).run()
@@ -205,7 +189,7 @@ def test_start_waits_for_settings_that_can_be_used(lang: Lang) -> None:
 
 @BOTH
 def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
-    app = open_page(lang)
+    app = open_page("live", lang=lang)
     app.text_input("live_new_tokens").set_value("many").run()
     (error,) = app.error
     assert error.value.startswith(text.LABELS["new_tokens"](lang))
@@ -219,7 +203,7 @@ def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
 @BOTH
 def test_the_link_has_the_settings_and_starts_nothing(lang: Lang) -> None:
     query = {"prompt": "犬は 😀", "new_tokens": "２０", "batch": "3", "dtype": "fp32", "cache": "static"}
-    app = open_page(lang, **{f"live_{name}": value for name, value in query.items()})
+    app = open_page("live", lang=lang, **{f"live_{name}": value for name, value in query.items()})
     assert "live_run" not in app.session_state
     assert not app.error
     assert not app.warning
@@ -235,7 +219,9 @@ def test_the_link_has_the_settings_and_starts_nothing(lang: Lang) -> None:
 
 @BOTH
 def test_a_link_that_asks_for_the_impossible(lang: Lang) -> None:
-    app = open_page(lang, live_new_tokens="many", live_batch="99", live_cache="heap", live_model="/etc/passwd")
+    app = open_page(
+        "live", lang=lang, live_new_tokens="many", live_batch="99", live_cache="heap", live_model="/etc/passwd"
+    )
     (error,) = app.error
     assert "many" in error.value
     assert app.text_input("live_new_tokens").value == "many"
@@ -249,12 +235,12 @@ def test_a_link_that_asks_for_the_impossible(lang: Lang) -> None:
 
 
 def test_a_model_of_the_sizing_page_that_cannot_be_read_costs_no_setting() -> None:
-    link = address(open_page("en", model="what is this", live_new_tokens="7"))
+    link = address(open_page("live", lang="en", model="what is this", live_new_tokens="7"))
     assert (link["model"], link["live_new_tokens"]) == ("what is this", "7")
 
 
 def test_a_prompt_too_long_for_a_link_is_said() -> None:
-    app = open_page("en")
+    app = open_page("live", lang="en")
     app.text_area("live_prompt").set_value("語" * 1_000).run()
     assert "live_prompt" not in address(app)
     app.text_area("live_prompt").set_value("語" * 30_000).run()
@@ -264,7 +250,7 @@ def test_a_prompt_too_long_for_a_link_is_said() -> None:
 def test_a_second_press_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[object] = []
     monkeypatch.setattr(page, "start", lambda *asked: begun.append(asked) or runs.start(*asked))
-    app = started(open_page("en"), tokens="2,000")
+    app = started(open_page("live", lang="en"), tokens="2,000")
     assert app.button("live_start").disabled
     app.button("live_start").proto.disabled = False  # the press was on its way already
     app.button("live_start").click().run()
@@ -276,7 +262,7 @@ def test_a_second_press_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("key", ["live_cache", "live_shown"])
 def test_a_choice_that_comes_back_as_its_label(key: str) -> None:
     """As a browser sends it that looks at a run while the language changes."""
-    app = over(started(open_page("en")))
+    app = over(started(open_page("live", lang="en")))
     app.selectbox("live_cache").select("static").run()
     label = {"live_cache": text.CACHES["static"]("en"), "live_shown": app.selectbox("live_shown").options[1]}[key]
     known = app.session_state[key]
@@ -288,12 +274,12 @@ def test_a_choice_that_comes_back_as_its_label(key: str) -> None:
 
 def test_runs_are_counted_by_session() -> None:
     for _ in range(2):
-        app = over(started(open_page("en")))
+        app = over(started(open_page("live", lang="en")))
         assert list(app.session_state["live_kept"]) == [1]
 
 
 def test_what_a_failed_run_gave_is_shown_with_where_the_memory_was() -> None:
-    app, run = open_page("en"), bundled()
+    app, run = open_page("live", lang="en"), bundled()
     failure = Failure(code="out-of-memory", en="Out of memory.", ja="メモリ不足です。")
     app.session_state["live_failed"] = Progress(
         state="failed",
@@ -311,31 +297,27 @@ def test_what_a_failed_run_gave_is_shown_with_where_the_memory_was() -> None:
     assert text.MEMORY("en") in " ".join(m.value for m in app.markdown)
 
 
-def test_a_failure_is_told_and_the_next_run_can_start() -> None:
-    lang: Lang = "ja"
-    app = open_page(lang)
-    other = Failure(code="no-cuda", en="No CUDA.", ja="CUDA がありません。")
-    app.session_state["live_failed"] = Progress(
+def failed(why: Failure) -> Progress:
+    return Progress(
         state="failed",
         position=0,
         started=None,
         samples=(),
         ended=None,
-        failure=other,
+        failure=why,
         memory=Memory(free_bytes=3 << 30),
     )
+
+
+def test_a_failure_is_told_and_the_next_run_can_start() -> None:
+    lang: Lang = "ja"
+    app = open_page("live", lang=lang)
+    other = Failure(code="no-cuda", en="No CUDA.", ja="CUDA がありません。")
+    app.session_state["live_failed"] = failed(other)
     app.run()
     assert text.FREED(lang, free="3 GiB") not in [c.value for c in app.caption]  # memory was not what was wrong
     failure = Failure(code="out-of-memory", en="Out of memory.", ja="メモリ不足です。")
-    app.session_state["live_failed"] = Progress(
-        state="failed",
-        position=0,
-        started=None,
-        samples=(),
-        ended=None,
-        failure=failure,
-        memory=Memory(free_bytes=3 << 30),
-    )
+    app.session_state["live_failed"] = failed(failure)
     app.run()
     assert failure(lang) in app.error[0].value.replace("\\", "")
     assert text.FREED(lang, free="3 GiB") in [c.value for c in app.caption]
@@ -346,7 +328,7 @@ def test_a_failure_is_told_and_the_next_run_can_start() -> None:
 @BOTH
 def test_without_torch_the_recording_and_the_command(lang: Lang, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "find_spec", lambda name: None)
-    app = open_page(lang)
+    app = open_page("live", lang=lang)
     assert text.EQUAL(lang, steps="300") in headline(app)
     assert ENABLE in [c.value for c in app.code]
     assert not [b for b in app.button if b.key == "live_start"]
@@ -355,7 +337,7 @@ def test_without_torch_the_recording_and_the_command(lang: Lang, monkeypatch: py
 @BOTH
 def test_switched_off_by_the_operator(lang: Lang, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_LIVE", "off")
-    app = open_page(lang)
+    app = open_page("live", lang=lang)
     assert said.SWITCHED_OFF(lang) in [i.value.replace("\\", "") for i in app.info]
     assert first_shown(app) == "info"
     assert ENABLE not in [c.value for c in app.code]
@@ -369,7 +351,7 @@ def test_a_setting_that_cannot_be_read_is_told_first_and_logged_once(
     show._logged.cache_clear()
     monkeypatch.setenv(name, given)
     with caplog.at_level("WARNING", logger="kvviz"):
-        app = open_page("en")
+        app = open_page("live", lang="en")
         app.run()
     assert f"{name}: {given} is " in app.error[0].value.replace("\\", "")
     assert first_shown(app) == "error"
@@ -384,12 +366,12 @@ def first_shown(app: AppTest) -> str:
 
 def test_only_the_operators_models_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KVVIZ_LIVE_MODELS", "Qwen/Qwen3-0.6B")
-    app = open_page("en")
+    app = open_page("live", lang="en")
     assert list(app.selectbox("live_model").options) == ["tiny", "Qwen/Qwen3-0.6B"]
 
 
 def test_the_kind_of_cache_outlasts_a_change_of_language() -> None:
-    app = open_page("en")
+    app = open_page("live", lang="en")
     app.selectbox("live_cache").select("none").run()
     for lang in ("ja", "en", "ja"):
         app.segmented_control("lang").set_value(lang).run()
@@ -399,7 +381,7 @@ def test_the_kind_of_cache_outlasts_a_change_of_language() -> None:
 
 def test_the_run_shown_is_named_in_the_language_of_the_page() -> None:
     """A browser goes on showing the words it has, unless it is told others."""
-    app = over(started(open_page("en")))
+    app = over(started(open_page("live", lang="en")))
     for lang in ("ja", "en"):
         app.segmented_control("lang").set_value(lang).run()
         box = app.selectbox("live_shown")

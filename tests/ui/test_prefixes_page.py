@@ -1,8 +1,6 @@
 """The Shared prefixes page as a script, in both languages: it says what the pool, the replay and the sizing say."""
 
 from datetime import date
-from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,24 +13,7 @@ from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import catalogue as link_text
 from kvviz.text import prefixes as text
 from kvviz.ui.show import plain
-
-ROOT = Path(__file__).resolve().parents[2]
-MAIN = ROOT / "kvviz" / "ui" / "main.py"
-PAGE = ROOT / "pages" / "prefixes.py"
-
-
-def open_page(**query: str) -> AppTest:
-    """The page as a new visitor opens it with these URL parameters."""
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()  # the start page; a link that names the page directly leaves this out
-    app.switch_page(str(PAGE))
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+from tests.ui.page import link, open_page
 
 
 def prompts(app: AppTest) -> tuple[str, ...]:
@@ -47,11 +28,6 @@ def said(app: AppTest) -> str:
     return "\n".join(m.value for m in (*app.markdown, *app.caption, *app.error, *app.warning))
 
 
-def link(app: AppTest) -> dict[str, str]:
-    shown = next(c.value for c in app.code if "v=1" in c.value)
-    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
-
-
 def press(app: AppTest, chosen: str | None, lang: Lang = "en") -> AppTest:
     app.pills(key=f"prefix_pill_{lang}").set_value(chosen).run()
     assert not app.exception
@@ -60,7 +36,7 @@ def press(app: AppTest, chosen: str | None, lang: Lang = "en") -> AppTest:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_opens_answered(lang: Lang) -> None:
-    app = open_page(lang=lang)
+    app = open_page("prefixes", lang=lang)
     found = cached(prompts(app), 8)
     assert format_count(found.hit_tokens) in headline(app)
     assert format_count(found.tokens) in headline(app)
@@ -77,7 +53,7 @@ def test_opens_answered(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_button_and_back(lang: Lang) -> None:
-    app = open_page(lang=lang)
+    app = open_page("prefixes", lang=lang)
     usual = prompts(app)
     found = cached(usual, 8)
     hits = {}
@@ -96,7 +72,7 @@ def test_every_button_and_back(lang: Lang) -> None:
 
 
 def test_edited_prompts_are_what_the_buttons_change() -> None:
-    app = open_page()
+    app = open_page("prefixes")
     for place, written in enumerate(("one two three four", "one two three five", "one two six")):
         app.text_area(key=f"prefix_prompt_{place}").set_value(written)
     app.text_input(key="prefix_block").set_value("1").run()
@@ -111,7 +87,7 @@ def test_edited_prompts_are_what_the_buttons_change() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_link_opens_the_same(lang: Lang) -> None:
-    app = open_page(lang=lang, sequences="7", input="9000")
+    app = open_page("prefixes", lang=lang, sequences="7", input="9000")
     app.text_area(key="prefix_prompt_1").set_value("別の <b>prompt</b> & more").run()
     press(app, "date-first", lang)
     app.text_input(key="prefix_block").set_value("4")
@@ -122,7 +98,7 @@ def test_the_link_opens_the_same(lang: Lang) -> None:
     assert (offered["sequences"], offered["input"], offered["lang"]) == ("7", "9000", lang)
     assert (offered["prefix_block"], offered["prefix_capacity"], offered["prefix_shared"]) == ("4", "2000", "4096")
     assert unpack_prompts(offered["prompts"])[:3] == prompts(app)
-    again = open_page(**offered)
+    again = open_page("prefixes", **offered)
     assert (said(again), prompts(again), headline(again)) == (said(app), prompts(app), headline(app))
     assert link(again) == offered
     assert not again.warning
@@ -131,7 +107,7 @@ def test_the_link_opens_the_same(lang: Lang) -> None:
 
 
 def test_the_language_keeps_what_was_typed_and_translates_what_was_not() -> None:
-    app = open_page()
+    app = open_page("prefixes")
     app.segmented_control(key="lang").set_value("ja").run()
     assert prompts(app)[0] == f"{text.SYSTEM('ja')}\n{text.QUESTIONS[0]('ja')}"
     press(app, "letter", "ja")
@@ -147,7 +123,7 @@ def test_the_language_keeps_what_was_typed_and_translates_what_was_not() -> None
 )
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_what_is_no_number_is_said_in_one_line_and_kept(lang: Lang, box: str, typed: str) -> None:
-    app = open_page(lang=lang)
+    app = open_page("prefixes", lang=lang)
     before, offered = headline(app), link(app)
     app.text_input(key=f"prefix_{box}").set_value(typed).run()
     assert not app.exception
@@ -158,28 +134,28 @@ def test_what_is_no_number_is_said_in_one_line_and_kept(lang: Lang, box: str, ty
 
 
 def test_a_broken_link_says_so_and_opens() -> None:
-    app = open_page(prefix_try="[else](z)", prefix_trace="[x](y)", prefix_block="x", prefix_capacity="-5")
+    app = open_page("prefixes", prefix_try="[else](z)", prefix_trace="[x](y)", prefix_block="x", prefix_capacity="-5")
     assert len(app.warning) == 2
     assert len(app.error) == 2
     assert "[else](z)" not in said(app)
     assert "[x](y)" not in said(app)
     assert prompts(app)[0] == f"{text.SYSTEM('en')}\n{text.QUESTIONS[0]('en')}"
     for prompts_of_link in ("broken", pack_prompts(["a", "b"])):
-        (told,) = open_page(prompts=prompts_of_link, prefix_try="letter").warning
+        (told,) = open_page("prefixes", prompts=prompts_of_link, prefix_try="letter").warning
         assert plain(link_text.NOT_PROMPTS("en")) == told.value
 
 
 def test_empty_prompts_and_too_long_ones() -> None:
-    app = open_page(prompts=pack_prompts([""] * 6))
+    app = open_page("prefixes", prompts=pack_prompts([""] * 6))
     assert text.EMPTY("en") in said(app)
     long = "a " * MAX_PROMPT_CHARACTERS
-    app = open_page(prompts=pack_prompts([long, "b", "c"] * 2))
+    app = open_page("prefixes", prompts=pack_prompts([long, "b", "c"] * 2))
     assert text.TOO_LONG("en", number=1, limit=format_count(MAX_PROMPT_CHARACTERS)) in said(app).replace("\\", "")
     assert not app.exception
 
 
 def test_what_was_typed_is_kept_and_said_to_be_too_long() -> None:
-    app = open_page()
+    app = open_page("prefixes")
     long = "word " * 1000
     app.text_area(key="prefix_prompt_1").set_value(long).run()
     assert app.text_area(key="prefix_prompt_1").proto.max_chars == 0  # the browser would throw it away unsaid
@@ -201,7 +177,7 @@ def test_what_was_typed_is_kept_and_said_to_be_too_long() -> None:
     ],
 )
 def test_why_nothing_is_found(prompts: str, block: int, why: Text, lang: Lang) -> None:
-    app = open_page(lang=lang, prompts=pack_prompts([prompts] * 6), prefix_block=str(block))
+    app = open_page("prefixes", lang=lang, prompts=pack_prompts([prompts] * 6), prefix_block=str(block))
     common, hits = len(prompts.split()), (len(prompts.split()) - 1) // block * block
     rest = {text.SHARED: text.SHARED_REST if common % block else text.SHARED_REST_LAST}.get(why)
     told = rest(lang, rest=common - hits) if rest else ""
@@ -214,7 +190,7 @@ def test_why_nothing_is_found(prompts: str, block: int, why: Text, lang: Lang) -
 @pytest.mark.parametrize(("shared", "held"), [(3072, 3056), (3000, 2992), (16, 16), (15, 0), (0, 0)])
 def test_what_is_held_once_is_whole_blocks(shared: int, held: int, lang: Lang) -> None:
     asked = {"gpu": "l4", "model": "Qwen/Qwen3-0.6B", "kv_dtype": "bf16", "input": "3072", "prefix_shared": str(shared)}
-    app = open_page(lang=lang, **asked)
+    app = open_page("prefixes", lang=lang, **asked)
     token = 28 * 2 * 8 * 128 * 2
     if held:
         assert f"{format_count(held)} " in said(app)
@@ -242,7 +218,7 @@ def test_what_is_held_once_is_whole_blocks(shared: int, held: int, lang: Lang) -
     ids=str,
 )
 def test_any_scenario_of_the_sizing_page(scenario: dict[str, str]) -> None:
-    app = open_page(**scenario)
+    app = open_page("prefixes", **scenario)
     assert not app.error, [e.value for e in app.error]
     app.text_input(key="prefix_shared").set_value(str(int(scenario.get("input", "3072")))).run()
     assert not app.exception

@@ -1,52 +1,28 @@
 """The Review page as a script, in both languages: what a link opens, a dispute, somebody else's number."""
 
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
-from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, to_query
-from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang, export
 from kvviz.text import dispute as text
 from kvviz.text import sizing as labels
 from kvviz.verdict import verdict
+from tests.ui.page import open_app, open_page, press, sized
 
-ROOT = Path(__file__).resolve().parents[2]
 A = Scenario()
 B = A.with_changes(kv_dtype="fp8", output=8192)
 
 
-def open_review(**query: str) -> AppTest:
-    """The page as whoever got a link opens it."""
-    app = AppTest.from_file(str(ROOT / "kvviz" / "ui" / "main.py"), default_timeout=30)
-    app.switch_page(str(ROOT / "pages" / "review.py"))
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
 def open_dispute(a: Scenario, b: Scenario, **query: str) -> AppTest:
-    return open_review(set=pack_scenarios((a, b)), **query)
-
-
-def sized(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
+    return open_page("review", set=pack_scenarios((a, b)), **query)
 
 
 def shown(app: AppTest) -> str:
     return "\n".join(element.value for kind in ("markdown", "caption", "info") for element in app.get(kind))
-
-
-def press(app: AppTest, key: str) -> None:
-    app.button(key=key).click().run()
-    assert not app.exception
 
 
 def linked(app: AppTest) -> tuple[Scenario, ...]:
@@ -58,7 +34,7 @@ def linked(app: AppTest) -> tuple[Scenario, ...]:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_link_opens_the_answer_and_what_it_rests_on(lang: Lang) -> None:
     scenario = A.with_changes(gpu="h200", sequences=20)
-    app = open_review(**to_query(scenario), lang=lang)
+    app = open_page("review", **to_query(scenario), lang=lang)
     said = shown(app)
     assert verdict(sized(scenario), lang).head in said
     assert text.ASSUMPTIONS(lang) in said
@@ -74,7 +50,7 @@ def test_a_link_opens_the_answer_and_what_it_rests_on(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_challenge_freezes_a_and_changes_b(lang: Lang) -> None:
-    app = open_review(**to_query(A), lang=lang)
+    app = open_page("review", **to_query(A), lang=lang)
     press(app, "challenge")
     assert text.NOTHING_DIFFERS(lang) in shown(app)
     app.selectbox(key="kv_dtype").select("fp8").run()
@@ -130,7 +106,7 @@ def test_a_model_that_nobody_can_read_is_told() -> None:
 
 
 def test_what_cannot_be_used_is_told() -> None:
-    app = open_review(set="nonsense", lang="en")
+    app = open_page("review", set="nonsense", lang="en")
     assert "could not be used" in app.warning[0].value
 
 
@@ -138,10 +114,10 @@ def test_what_cannot_be_used_is_told() -> None:
 def test_a_cut_link_says_what_is_lost_and_that_the_answer_is_another(lang: Lang) -> None:
     whole = pack_scenarios((A.with_changes(gpu="h200"), B))
     for packed in (whole[:-1], whole[: len(whole) // 2], whole[:2]):
-        (told,) = (w.value for w in open_review(set=packed, lang=lang).warning)
+        (told,) = (w.value for w in open_page("review", set=packed, lang=lang).warning)
         assert ("are lost" if lang == "en" else "失われました") in told
         assert labels.NOT_OF_THE_LINK(lang, model=Scenario().model) in told.replace("\\", "")
-    assert not open_review(set=whole, lang=lang).warning
+    assert not open_page("review", set=whole, lang=lang).warning
 
 
 def test_what_of_a_dispute_cannot_be_run_is_told() -> None:
@@ -154,7 +130,7 @@ def test_what_of_a_dispute_cannot_be_run_is_told() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_somebody_elses_number_is_explained_and_travels(lang: Lang) -> None:
     llama = A.with_changes(model="meta-llama/Llama-3.1-70B-Instruct", input=31_744, sequences=1, gpu="")
-    app = open_review(**to_query(llama), lang=lang)
+    app = open_page("review", **to_query(llama), lang=lang)
     app.text_input(key="claim").input("20–40 GB").run()
     assert not app.exception
     said = shown(app)
@@ -162,7 +138,7 @@ def test_somebody_elses_number_is_explained_and_travels(lang: Lang) -> None:
     assert "MHA" in said
     assert "10 GiB (10.7 GB)" in said
     assert text.READ(lang, amount="20–40 GB" if lang == "en" else "20～40 GB", per="") in said
-    assert shown(open_review(**to_query(llama), claim="20–40 GB", lang=lang)) == said
+    assert shown(open_page("review", **to_query(llama), claim="20–40 GB", lang=lang)) == said
     app.text_input(key="claim").input("???").run()
     assert "40 GB" in app.error[0].value
     assert app.text_input(key="claim").value == "???"
@@ -178,7 +154,5 @@ def test_somebody_elses_number_is_explained_and_travels(lang: Lang) -> None:
 
 
 def test_the_sizing_page_offers_the_review_link() -> None:
-    app = AppTest.from_file(str(ROOT / "kvviz" / "ui" / "main.py"), default_timeout=30)
-    app.session_state["share"] = True
-    app.run()
+    app = open_app()
     assert any("/review?v=1&" in code.value for code in app.code)

@@ -1,9 +1,6 @@
 """The Sizing page as a script, in both languages: opens answered, takes links, says what is wrong, keeps the rest."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,47 +8,11 @@ from streamlit.testing.v1 import AppTest
 from kvviz.catalogue import load
 from kvviz.core.units import format_bytes, format_count
 from kvviz.links import pack_config
-from kvviz.resolve import resolve
 from kvviz.scenario import FIELDS, Scenario, to_query
-from kvviz.sizing import Sizing, size
 from kvviz.text import LANGUAGES, Lang, Text, verdict
 from kvviz.text import sizing as text
 from kvviz.ui import show
-
-MAIN = Path(__file__).resolve().parents[2] / "kvviz" / "ui" / "main.py"
-
-OpenApp = Callable[..., AppTest]
-
-
-def open_app(**query: str) -> AppTest:
-    """The app as a new visitor opens it with these URL parameters."""
-    app = AppTest.from_file(str(MAIN), default_timeout=30)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.session_state["share"] = app.session_state["more"] = True  # opened
-    app.run()
-    assert not app.exception
-    return app
-
-
-def sized(scenario: Scenario) -> Sizing:
-    resolved = resolve(scenario)
-    return size(resolved.architecture, resolved.scenario, weights=resolved.weights)
-
-
-def sentence(app: AppTest) -> str:
-    """The answer as the page shows it."""
-    return next(m.value for m in app.markdown if m.value.startswith("###"))
-
-
-def link(app: AppTest) -> dict[str, str]:
-    """The parameters of the link the page offers."""
-    shown = next(c.value for c in app.code if "v=1" in c.value)
-    return {name: values[0] for name, values in parse_qs(urlsplit(shown).query, keep_blank_values=True).items()}
-
-
-def errors(app: AppTest) -> str:
-    return "\n".join(e.value for e in app.error)
+from tests.ui.page import errors, link, open_app, sentence, sized
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -334,9 +295,7 @@ def test_only_types_the_model_can_have_are_offered() -> None:
 
 
 def test_a_parameter_given_twice_is_told() -> None:
-    app = AppTest.from_file(str(MAIN), default_timeout=30)
-    app.query_params["input"] = ["100", "200"]
-    app.run()
+    app = open_app(input=["100", "200"])
     assert any("Input tokens" in w.value for w in app.warning)
 
 

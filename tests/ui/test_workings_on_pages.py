@@ -9,21 +9,10 @@ from kvviz.live import bundled
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import log_check as log_text
 from kvviz.text import workings as text
-from tests.ui.panels import opened
-from tests.ui.test_check_log_page import open_page as log_page
-from tests.ui.test_sizing_page import MAIN
+from tests.ui.page import open_page, opened
 
-PAGES = MAIN.parents[2] / "pages"
 WORKINGS = {"sizing": 3, "compare": 2, "blocks": 1, "prefixes": 4, "live": 4}
 """How many numbers in large type, or scenarios, each page opens with."""
-
-
-def open_page(name: str, lang: Lang) -> AppTest:
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    app.query_params["lang"] = lang
-    app.switch_page(str(PAGES / f"{name}.py")).run()
-    assert not app.exception
-    return app
 
 
 def popovers(app: AppTest, lang: Lang) -> list[Any]:
@@ -48,7 +37,7 @@ def words(popover: Any) -> str:  # noqa: ANN401
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", WORKINGS)
 def test_every_number_opens_its_working(name: str, lang: Lang) -> None:
-    app = open_page(name, lang)
+    app = open_page(name, lang=lang)
     assert not any(words(popover) for popover in popovers(app, lang))  # drawn once it is asked for
     found = popovers(opened(app, "popover"), lang)
     assert len(found) == WORKINGS[name]
@@ -65,7 +54,7 @@ def test_every_number_opens_its_working(name: str, lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_logs_prediction_opens_its_working(lang: Lang) -> None:
-    app = log_page(lang=lang)
+    app = open_page("check_log", lang=lang)
     assert popovers(app, lang) == []
     button = next(b for b in app.button if b.label == log_text.EXAMPLE(lang, engine="llama.cpp"))
     button.click().run()
@@ -76,7 +65,7 @@ def test_a_logs_prediction_opens_its_working(lang: Lang) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(("name", "faces"), [("sizing", 1), ("compare", 2)])
 def test_a_model_shows_its_face(name: str, faces: int, lang: Lang) -> None:
-    app = open_page(name, lang)
+    app = open_page(name, lang=lang)
     images = app.get("image")
     assert len(images) == faces
     counts = {"en": "64 layers: 64 full", "ja": "64 レイヤー：フル 64"}[lang]

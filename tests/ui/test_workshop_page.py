@@ -1,6 +1,5 @@
 """The Workshop page as a script, in both languages."""
 
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,34 +10,11 @@ from kvviz.text import LANGUAGES, Lang
 from kvviz.text import workshop as text
 from kvviz.ui.show import plain
 from kvviz.workshop import course
-
-ROOT = Path(__file__).resolve().parents[2]
-MAIN = ROOT / "kvviz" / "ui" / "main.py"
-PAGE = ROOT / "pages" / "workshop.py"
-
-
-def open_page(**query: str) -> AppTest:
-    """The page as a new visitor opens it with these URL parameters."""
-    app = AppTest.from_file(str(MAIN), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()  # the start page; a link that names the page directly leaves this out
-    app.switch_page(str(PAGE))
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+from tests.ui.page import open_page, press
 
 
 def said(app: AppTest) -> str:
     return "\n".join(m.value for m in (*app.markdown, *app.caption, *app.info, *app.success, *app.warning))
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    app.button(key=key).click().run()
-    assert not app.exception
-    return app
 
 
 def heading(app: AppTest) -> str:
@@ -49,7 +25,7 @@ def heading(app: AppTest) -> str:
 @pytest.mark.parametrize("number", range(1, 11))
 def test_every_step_opens_by_its_link_and_can_be_revealed(number: int, lang: Lang) -> None:
     step = course(lang)[number - 1]
-    app = open_page(step=str(number), lang=lang)
+    app = open_page("workshop", step=str(number), lang=lang)
     assert heading(app) == f"### {number}. {plain(step.title(lang))}"
     assert step.do(lang) in said(app)
     assert plain(step.so(lang)) not in said(app)
@@ -66,7 +42,7 @@ def test_every_step_opens_by_its_link_and_can_be_revealed(number: int, lang: Lan
 
 
 def test_a_guess_is_kept_compared_and_can_be_changed() -> None:
-    app = open_page(step="1")
+    app = open_page("workshop", step="1")
     app.text_input(key="workshop_page_en").set_value("100").run()
     press(app, "workshop_reveal")
     guessed = plain(text.GUESSED("en", guess="100 MiB"))
@@ -83,7 +59,7 @@ def test_a_guess_is_kept_compared_and_can_be_changed() -> None:
 
 
 def test_a_guess_is_the_same_in_the_other_language() -> None:
-    app = open_page(step="7", lang="en")
+    app = open_page("workshop", step="7", lang="en")
     app.radio(key="workshop_date-first_en").set_value("none").run()
     for lang in ("ja", "en", "ja"):
         app.segmented_control(key="lang").set_value(lang).run()
@@ -93,13 +69,13 @@ def test_a_guess_is_the_same_in_the_other_language() -> None:
 
 
 def test_a_guess_that_cannot_be_read_is_named() -> None:
-    app = open_page(step="1")
+    app = open_page("workshop", step="1")
     app.text_input(key="workshop_page_en").set_value("a few").run()
     assert plain(text.NOT_A_NUMBER("en", shown="a few", example="100 MiB")) in said(app)
 
 
 def test_no_answer_slips_out_after_a_guess_that_cannot_be_read() -> None:
-    app = open_page(step="1")
+    app = open_page("workshop", step="1")
     for typed in ("-5", "1e99", "🙂", "250,0"):
         app.text_input(key="workshop_page_en").set_value(typed).run()
         press(app, "workshop_reveal")
@@ -110,7 +86,7 @@ def test_no_answer_slips_out_after_a_guess_that_cannot_be_read() -> None:
 
 
 def test_start_over_forgets_everything() -> None:
-    app = open_page(step="7")
+    app = open_page("workshop", step="7")
     app.radio(key="workshop_date-first_en").set_value("none").run()
     app.radio(key="workshop_date-last_en").set_value("same").run()
     press(app, "workshop_reveal")
@@ -124,7 +100,7 @@ def test_start_over_forgets_everything() -> None:
 
 @pytest.mark.parametrize("asked", ["0", "11", "-1", "two", "", "9999999999", "３"])
 def test_a_link_to_no_step_says_so(asked: str) -> None:
-    app = open_page(step=asked)
+    app = open_page("workshop", step=asked)
     number = 3 if asked == "３" else 1
     assert heading(app).startswith(f"### {number}.")
     assert len(app.warning) == (0 if number == 3 else 1)
@@ -133,7 +109,7 @@ def test_a_link_to_no_step_says_so(asked: str) -> None:
 
 
 def test_links_open_what_the_step_is_about() -> None:
-    app = open_page(step="7")
+    app = open_page("workshop", step="7")
     press(app, "workshop_reveal")
     press(app, "workshop_reveal")
     urls = [urlsplit(link.proto.url) for link in app.get("link_button")]
@@ -143,7 +119,7 @@ def test_links_open_what_the_step_is_about() -> None:
 
 
 def test_a_fix_that_is_sent_back_is_judged() -> None:
-    app = open_page(step="9")
+    app = open_page("workshop", step="9")
     query = to_query(Scenario().with_changes(kv_dtype="fp8"))
     sent = "https://kvviz.example.org/?" + "&".join(f"{name}={value}" for name, value in query.items())
     app.text_input(key="workshop_link_en").set_value(sent).run()
@@ -154,7 +130,7 @@ def test_a_fix_that_is_sent_back_is_judged() -> None:
 
 
 def test_the_end_counts_what_was_right() -> None:
-    app = open_page(step="10")
+    app = open_page("workshop", step="10")
     for question in course("en")[9].questions:
         app.radio(key=f"workshop_{question.key}_en").set_value("false").run()
     press(app, "workshop_reveal")
