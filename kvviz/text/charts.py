@@ -169,11 +169,11 @@ TYPICAL = Text(en="Typical length: {tokens}", ja="典型的な長さ：{tokens}"
 TYPICAL_FIT = Text(en="Typical length: {tokens} ({fit} fit)", ja="典型的な長さ：{tokens}（{fit} 件収まる）")
 WEIGHTS_LINE = Text(en="Weights: {bytes}", ja="重み：{bytes}")
 WEIGHTS_PASSED = Text(
-    en="Weights: {bytes}<br>(cache of {requests} exceeds it from {tokens})",
+    en="Weights: {bytes}<br>(cache of {requests} is larger from {tokens})",
     ja="重み：{bytes}<br>（{requests}のキャッシュは {tokens}で超過）",
 )
 WEIGHTS_PASSED_ALWAYS = Text(
-    en="Weights: {bytes}<br>(cache of {requests} exceeds it at any length)",
+    en="Weights: {bytes}<br>(cache of {requests} is larger at any length)",
     ja="重み：{bytes}<br>（{requests}のキャッシュは長さによらず超過）",
 )
 WEIGHTS_OFF = Text(en="Weights: {bytes} (above the chart)", ja="重み：{bytes}（グラフの範囲外）")
