@@ -33,7 +33,7 @@ NOTHING_CHOSEN = Text(
 )
 SHORT_WHY: Final[Mapping[str, Text]] = {
     "weights": Text("✗ none", "✗ なし"),
-    "unknown-weights": Text("– weights unknown", "– 重み不明"),
+    "unknown-weights": Text("– unknown", "– 不明"),
     "no-plan": Text("– no count", "– 計算なし"),
     "no-gpu": Text("– no GPU", "– GPU なし"),
     "split": Text("– split", "– 分割不可"),

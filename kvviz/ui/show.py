@@ -574,7 +574,7 @@ def _origin(fact: Fact, lang: Lang) -> str:
 
 
 def _breaking(path: str) -> str:
-    return path.replace(".", ".\u200b")  # where a phone may break the line
+    return re.sub(r"(?<=\w)\.", ".\u200b", path)  # where a phone may break the line
 
 
 def _both(count: int) -> str:
