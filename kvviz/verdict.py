@@ -40,7 +40,7 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
         groups = text.GROUPS if plan.gpus > 1 else text.GROUPS_OF_ONE
         kind = groups if sizing.one_command else text.ENGINES
         side_by_side = kind(lang, count=sizing.engines, tp=plan.gpus)
-    sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=engine, **where)
+    sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=engine, needed=needed, **where)
     lacking = sizing.lacking_bytes or 0
     tail = (text.SHORT if lacking > 0 else text.SPARE)(lang, bytes=format_bytes(abs(lacking)))
     if sizing.fits == "no" and sizing.at_slots_limit:

@@ -29,7 +29,7 @@ elif phone:
         controls.all_of(answered, lang)
     below = st.container()
 else:
-    left, top = st.columns([1, 2], gap="large")
+    left, top = st.columns([4, 7], gap="medium")
     with left:
         controls.all_of(answered, lang)
     below = top

@@ -50,3 +50,11 @@ def test_the_missing_bytes_are_the_sizings() -> None:
     sizing = sized(Scenario())
     assert f"{format_bytes(sizing.lacking_bytes or 0)} short" in one_line(sizing, "en")
     assert format_bytes(sizing.lacking_bytes or 0) in one_line(sizing, "ja")
+
+
+@pytest.mark.parametrize(
+    ("lang", "alone", "several"), [("en", "one request of", "every request at"), ("ja", "1 件の", "各")]
+)
+def test_one_request_is_not_called_every_request(lang: Lang, alone: str, several: str) -> None:
+    assert alone in one_line(sized(Scenario(sequences=1)), lang)
+    assert several in one_line(sized(Scenario(sequences=10)), lang)

@@ -45,7 +45,7 @@ WINDOWS_AT_FULL_LENGTH = Text(
 MAX_ATTENTION_WINDOW = Text(
     "This holds with max_attention_window set as the model has it (see the launch command). Without it TensorRT-LLM "
     "keeps full length: {full} a request instead of {request}.",
-    "max_attention_window をモデルのとおりに指定した場合の値です（起動コマンドを参照）。指定しないと TensorRT-LLM は"
+    "max_attention_window をモデルのとおりに指定した場合の値です（「起動」を参照）。指定しないと TensorRT-LLM は"
     "全長を保持し、1 リクエストは {request} ではなく {full} になります。",
 )
 DCP_INSTEAD = Text(

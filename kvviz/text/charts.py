@@ -45,7 +45,7 @@ NON_TORCH = Text(en="Outside PyTorch", ja="PyTorch 以外")
 RUN_TIME_SHORT = Text(en="Run time short", ja="実行時メモリの不足")
 OUTSIDE = Text(en="Outside the fraction", ja="エンジンが使わない領域")
 OUT_OF_REACH = Text(en="Out of reach", ja="使えない領域")
-HIDDEN = Text(en="Not seen by programs", ja="プログラムから見えない領域")
+HIDDEN = Text(en="Not seen by programs", ja="見えない領域")
 CACHE_NEEDED = Text(en="Cache needed", ja="必要なキャッシュ")
 CACHE_THAT_FITS = Text(en="Cache that fits", ja="収まるキャッシュ")
 KEPT_FREE = Text(en="Kept free", ja="空けておく分")
@@ -169,11 +169,11 @@ TYPICAL = Text(en="Typical length: {tokens}", ja="典型的な長さ：{tokens}"
 TYPICAL_FIT = Text(en="Typical length: {tokens} ({fit} fit)", ja="典型的な長さ：{tokens}（{fit} 件収まる）")
 WEIGHTS_LINE = Text(en="Weights: {bytes}", ja="重み：{bytes}")
 WEIGHTS_PASSED = Text(
-    en="Weights: {bytes}<br>(cache of {requests} exceeds it from {tokens})",
+    en="Weights: {bytes}<br>(cache of {requests} is larger from {tokens})",
     ja="重み：{bytes}<br>（{requests}のキャッシュは {tokens}で超過）",
 )
 WEIGHTS_PASSED_ALWAYS = Text(
-    en="Weights: {bytes}<br>(cache of {requests} exceeds it at any length)",
+    en="Weights: {bytes}<br>(cache of {requests} is larger at any length)",
     ja="重み：{bytes}<br>（{requests}のキャッシュは長さによらず超過）",
 )
 WEIGHTS_OFF = Text(en="Weights: {bytes} (above the chart)", ja="重み：{bytes}（グラフの範囲外）")

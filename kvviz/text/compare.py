@@ -12,7 +12,8 @@ TAB_MODELS = Text("Every model", "全モデル")
 # The matrix
 MATRIX = Text("Requests at once: models against GPUs", "同時に収まる数：モデルと GPU")
 NEED = Text(
-    "Needed: **{requests} at once, {tokens} tokens each** on {engine}, as on the Sizing page. A cell opens there.",
+    "Needed: **{requests} at once, {tokens} tokens each** on {engine}, as on the Sizing page. A press on a number "
+    "opens it there.",
     "必要数：**同時 {requests} 件、各 {tokens} トークン**（{engine}、サイジングのページの設定）。"
     "セルを押すとそのページで開きます。",
 )
@@ -21,9 +22,9 @@ MODELS = Text("Models", "モデル")
 DEVICES = Text("GPUs", "GPU")
 COUNTS = Text("How many", "GPU の数")
 MODEL = Text("Model", "モデル")
-COLUMN = Text("{count} × {gpu}", "{count} × {gpu}")
+COLUMN = Text("{count} × {gpu}", "{count} × {gpu}")
 LEGEND = Text(
-    "✓ all fit · ◐ fit only while all decode · ✗ too few · – cannot be, see below",
+    "✓ all fit · ◐ fit only while all decode · ✗ too few · – not possible, see below",
     "✓ 全件収まる · ◐ 全件がデコード中なら収まる · ✗ 足りない · – 不可（下の説明を参照）",
 )
 NOTHING_CHOSEN = Text(
@@ -31,13 +32,13 @@ NOTHING_CHOSEN = Text(
     "先にモデル、GPU、GPU の数を選んでください。",
 )
 SHORT_WHY: Final[Mapping[str, Text]] = {
-    "weights": Text("✗ weights", "✗ 重み"),
-    "unknown-weights": Text("– weights unknown", "– 重み不明"),
+    "weights": Text("✗ none", "✗ なし"),
+    "unknown-weights": Text("– unknown", "– 不明"),
     "no-plan": Text("– no count", "– 計算なし"),
     "no-gpu": Text("– no GPU", "– GPU なし"),
     "split": Text("– split", "– 分割不可"),
     "kv-type": Text("– KV type", "– KV の型"),
-    "impossible": Text("– cannot be", "– 不可"),
+    "impossible": Text("– not possible", "– 不可"),
 }
 """In a cell that has no number."""
 LONG_WHY: Final[Mapping[str, Text]] = {
@@ -92,7 +93,7 @@ ROW = Text("Scenario", "シナリオ")
 ROW_MODEL = Text("Model", "モデル")
 ROW_ENGINE = Text("Engine", "エンジン")
 ROW_GPU = Text("GPU", "GPU")
-ROW_SPLIT = Text("GPUs an engine", "エンジンの GPU 数")
+ROW_SPLIT = Text("GPUs per engine", "エンジンの GPU 数")
 ROW_DTYPE = Text("KV cache type", "KV キャッシュの型")
 ROW_TOKENS = Text("Tokens each", "1 件のトークン数")
 ROW_REQUESTS = Text("Requests at peak", "同時リクエスト数")
@@ -106,7 +107,7 @@ NO_GPU = Text("none", "なし")
 
 # The chart
 CHART = Text("KV cache needed against context", "コンテキスト長と必要な KV キャッシュ")
-CHART_TITLE = Text("Needed on one GPU, {unit}", "GPU 1 基の必要量、{unit}")
+CHART_TITLE = Text("Needed on one GPU, {unit}", "GPU 1 基の必要量（{unit}）")
 CHART_TITLE_LOG = Text("Needed on one GPU, logarithmic", "GPU 1 基の必要量（対数）")
 LINE = Text("{number} · {name}", "{number} · {name}")
 LINE_CONTENT = Text("{number} · {name} (content, whole model)", "{number} · {name}（実データ量、モデル全体）")

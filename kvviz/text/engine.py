@@ -36,7 +36,7 @@ PAGES_DIFFER = Text(
 # Settings that cannot be
 TP_DOES_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {tp} GPUs: use tensor parallel {sizes}.",
-    "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
+    "このモデルのヘッドは {tp} 基の GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
 )
 PP_TOO_LARGE = Text(
     "Pipeline parallel {pp} is more than the {layers} {layers:layer|layers} there are to share out: use 1 to {layers}.",
@@ -98,19 +98,19 @@ BACKEND_NOT_HERE = Text(
 BLOCKS_CUT = Text(
     "vLLM does not start this model over {tp} GPUs: its weights are quantised in blocks of {block}, which the split "
     "would cut. Use tensor parallel {sizes}.",
-    "vLLM はこのモデルを {tp} GPU では起動できません。重みが {block} 個単位のブロックで量子化されており、"
+    "vLLM はこのモデルを {tp} 基の GPU では起動できません。重みが {block} 個単位のブロックで量子化されており、"
     "分割するとブロックが途中で切れるためです。テンソル並列数は {sizes} から選んでください。",
 )
 EXPERT_PARALLEL = Text(
     "Split over {tp} GPUs, vLLM starts this model only with --enable-expert-parallel, which keeps experts whole: their "
     "weights are quantised in blocks that a cut through each expert would break.",
-    "{tp} GPU に分割する場合、vLLM は --enable-expert-parallel を付けないと起動しません。"
+    "{tp} 基の GPU に分割する場合、vLLM は --enable-expert-parallel を付けないと起動しません。"
     "エキスパートの重みがブロック単位で量子化されており、各エキスパートを分割するとブロックが途中で切れるためです。",
 )
 GPUS_DO_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {gpus} GPUs: set the number of GPUs to one of {sizes}, or set a "
     "tensor-parallel size.",
-    "このモデルのヘッドは {gpus} GPU に分割できません。GPU の数を {sizes} から選ぶか、"
+    "このモデルのヘッドは {gpus} 基の GPU に分割できません。GPU の数を {sizes} から選ぶか、"
     "テンソル並列数を指定してください。",
 )
 BLOCK_NOT_MULTIPLE = Text(
@@ -295,17 +295,18 @@ STORED_AS = Text(
 HEADS_COPIED = Text(
     "Tensor parallel over {tp} GPUs is more than there are KV heads ({heads}): each head is kept {copies} times, and "
     "bytes per GPU stop falling.",
-    "{tp} GPU に対して KV ヘッドは {heads} です。各ヘッドが {copies} 重に置かれ、GPU あたりの量はこれ以上減りません。",
+    "{tp} 基の GPU に対して KV ヘッドは {heads} 個です。各ヘッドが {copies} 重に置かれ、"
+    "GPU あたりの量はこれ以上減りません。",
 )
 LATENT_COPIED = Text(
     "Tensor parallel does not split a latent cache: every one of the {tp} GPUs keeps all of it.",
-    "潜在ベクトルのキャッシュはテンソル並列では分割されず、{tp} GPU すべてが全体を保持します。",
+    "潜在ベクトルのキャッシュはテンソル並列では分割されず、{tp} 基の GPU すべてが全体を保持します。",
 )
 LATENT_COPIED_DCP = Text(
     "Tensor parallel does not split a latent cache; decode context parallel {dcp} shares out its tokens, so that {tp} "
     "GPUs keep it {copies} times.",
     "潜在ベクトルのキャッシュはテンソル並列では分割されません。デコードコンテキスト並列 {dcp} でトークンを分けるため、"
-    "{tp} GPU に {copies} 重に置かれます。",
+    "{tp} 基の GPU に {copies} 重に置かれます。",
 )
 WINDOWS_RESERVE = Text(
     "Windows are counted with {in_flight} tokens in flight: {counted} a request at admission, {held} while it decodes.",

@@ -33,7 +33,7 @@ COMPRESSED_WINDOW = Text(
 
 COLUMN_WHAT = Text("What", "内訳")
 COLUMN_FORMULA = Text("Formula", "計算式")
-COLUMN_TOKENS = Text("× tokens kept", "× 保持トークン数")
+COLUMN_TOKENS = Text("× tokens kept", "× 保持トークン数")
 ONCE = Text("once", "1 回")
 COLUMN_BYTES = Text("Bytes", "バイト")
 COLUMN_SIZE = Text("Size", "サイズ")
@@ -95,7 +95,7 @@ CONTENT_WHY = Text(
 )
 RESERVATION = Text("Reservation", "確保量")
 RESERVATION_WHY = Text(
-    "What {engine} counts one such request as on one GPU: pool blocks: {blocks}, {block_bytes} each.",
+    "What {engine} counts one such request as on one GPU: {blocks} pool {blocks:block|blocks} of {block_bytes}.",
     "{engine} が GPU 1 基で 1 リクエストとして計上する量です。プールのブロック {blocks} 個、1 個 {block_bytes} です。",
 )
 RESERVATION_WHY_GROUPS = Text(
@@ -138,7 +138,7 @@ POOL_ROOM_WHY = Text(
     "{engine} が最も埋まる GPU で、重みなどを除いてキャッシュに使える量です。",
 )
 POOL_WHY = Text(
-    "What {engine} allocates at start on each GPU, whatever the load, in blocks: {blocks}.",
+    "What {engine} allocates at start on each GPU, whatever the load: {blocks} {blocks:block|blocks}.",
     "{engine} が負荷に関わらず起動時に各 GPU で確保する量です（{blocks} ブロック）。",
 )
 DIFFER_EXACT = Text(
@@ -163,15 +163,15 @@ DIFFER_STATE = Text(
 )
 DIFFER_SPLIT = Text(
     "On {tp} GPUs each holds its share of {what}.",
-    "{tp} GPU ではそれぞれが{what}を分担します。",
+    "{tp} 基の GPU ではそれぞれが{what}を分担します。",
 )
 DIFFER_SPLIT_SOME = Text(
     "On {tp} GPUs each holds its share of {what}; what cannot be split is copied.",
-    "{tp} GPU ではそれぞれが{what}を分担し、分割できないものは複製されます。",
+    "{tp} 基の GPU ではそれぞれが{what}を分担し、分割できないものは複製されます。",
 )
 DIFFER_COPIED = Text(
     "Nothing of this cache can be split: each of the {tp} GPUs keeps a copy of all of it.",
-    "このキャッシュは分割できず、{tp} GPU のそれぞれが全体の複製を保持します。",
+    "このキャッシュは分割できず、{tp} 基の GPU それぞれが全体の複製を保持します。",
 )
 DIFFER_TOKENS = Text(
     "Decode context parallel shares out the tokens: each GPU holds one in {dcp} of them.",
@@ -179,7 +179,7 @@ DIFFER_TOKENS = Text(
 )
 DIFFER_COPIES = Text(
     "Over the {tp} GPUs each token is kept {copies} times.",
-    "{tp} GPU 全体で、各トークンは {copies} 重に置かれます。",
+    "{tp} 基の GPU 全体で、各トークンは {copies} 重に置かれます。",
 )
 SHARE_HEADS = Text("the KV heads", " KV ヘッド")
 SHARE_STATES = Text("the states", "状態")

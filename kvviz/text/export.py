@@ -9,7 +9,7 @@ from kvviz.text.base import Text
 SETTINGS = Text("Settings", "設定")
 SETTING = Text("Setting", "設定")
 VALUE = Text("Value", "値")
-AUTO_IS = Text("auto: {value}", "auto：{value}")
+AUTO_IS = Text("auto → {value}", "auto（{value}）")
 THE_REST = Text("Left at the default – {settings}.", "既定のまま – {settings}。")
 ONE_SETTING = Text("{name}: {value}", "{name}：{value}")
 SETTINGS_SEPARATOR = Text("; ", "、")

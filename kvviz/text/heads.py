@@ -66,7 +66,7 @@ REAL = Text("The real model", "実際のモデル")
 WHAT_IF = Text("What-if: not the real model", "What-if：実際のモデルではありません")
 WHAT_IF_NOTE = Text(
     "The same model with other KV heads in every layer that has any, weights taken to be as large. It would have to be"
-    " trained so: the number is no setting.",
+    " trained that way: this is not a setting.",
     "ヘッドを持つすべてのレイヤーの KV ヘッド数だけを変えたもので、重みの大きさは同じとみなしています。"
     "設定で変えられる値ではなく、実際にはその数で学習し直す必要があります。",
 )

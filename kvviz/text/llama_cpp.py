@@ -41,11 +41,11 @@ EXPANSION_UNKNOWN = Text(
 )
 TOO_MANY_GPUS = Text(
     "{gpus} GPUs are more than the {layers} {layers:layer|layers} there are to share out: use 1 to {layers}.",
-    "{gpus} GPU に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
+    "{gpus} 基の GPU に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
 )
 SPLIT_DOES_NOT_MATCH = Text(
     "The tensor split has {entries} parts for {gpus} GPUs: give one positive number for each GPU.",
-    "{gpus} GPU に対し、分割の比率が {entries} 個です。GPU ごとに正の数を 1 つずつ指定してください。",
+    "{gpus} 基の GPU に対し、分割の比率が {entries} 個です。GPU ごとに正の数を 1 つずつ指定してください。",
 )
 LAYERS_OUT_OF_RANGE = Text(
     "{layers} {layers:layer|layers} on the GPU cannot be: use 0 to {most} (all of them and the output layer).",
@@ -77,6 +77,6 @@ MARGIN = Text(
 LAYER_SPLIT = Text(
     "Whole layers are shared out over {gpus} GPUs in equal parts: llama.cpp goes by free memory, which is taken to be "
     "equal. The fullest GPU decides.",
-    "レイヤーを丸ごと {gpus} GPU に均等に割り振ります。llama.cpp は空きメモリに応じて割り振るため、"
+    "レイヤーを丸ごと {gpus} 基の GPU に均等に割り振ります。llama.cpp は空きメモリに応じて割り振るため、"
     "空きが等しいと仮定しています。最も多く置かれる GPU で判定します。",
 )

@@ -13,7 +13,8 @@ OF_REQUEST_HELD = Text(
     "what one request occupies while it decodes, on one GPU", "1 リクエストがデコード中に GPU 1 基で占める量"
 )
 OF_REQUEST_ALL_GPUS = Text(
-    "one request on all {gpus} GPUs together, copies included", "1 リクエストの全 {gpus} GPU の合計（複製を含む）"
+    "one request on all {gpus} GPUs together, copies included",
+    "1 リクエストの、GPU {gpus} 基すべての合計（複製を含む）",
 )
 OF_LOAD = Text("all {requests} {requests:request|requests} together", "{requests} リクエストの合計")
 OF_LOAD_COUNTED = Text(

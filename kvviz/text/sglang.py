@@ -27,7 +27,7 @@ DTYPE_OF_ANOTHER_ENGINE = Text(
 )
 TP_DOES_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {tp} GPUs: use tensor parallel {sizes}.",
-    "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
+    "このモデルのヘッドは {tp} 基の GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
 )
 DP_DOES_NOT_DIVIDE = Text(
     "Data-parallel attention over {dp} groups does not divide tensor parallel {tp}: use one of {sizes}.",

@@ -262,7 +262,7 @@ GROWTH_TAB = Text("Growth", "増え方")
 FRONTIER = Text("What fits: context against requests", "収まる範囲：コンテキスト長とリクエスト数")
 SCALES = Text("Growth, logarithmic", "増え方（対数）")
 LAYERS = Text("Layers", "レイヤー")
-WHY = Text("Why this number", "この数値の理由")
+WHY = Text("Why this number", "数値の理由")
 AS_TABLE = Text("As a table", "表で見る")
 LINK_HELP = Text(
     "Opens exactly this, with every setting written out. Embed it with &embed=true.",
@@ -276,8 +276,8 @@ NOT_OF_THE_LINK = Text(
 )
 USED_INSTEAD = Text("{value} is used until then.", "修正されるまでは {value} を使います。")
 FOOTER = Text(
-    "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",
-    "kvviz {version} · 規則の出典：{engine} · 1 GiB = 2³⁰ バイト",
+    "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",
+    "kvviz {version} · 規則の出典：{engine} · 1 GiB = 2³⁰ バイト",
 )
 SOURCE_LINE = Text(
     "{answer} · {model}, {gpus} × {gpu}, {tokens} tokens · [kvviz {version}]({link})",
@@ -332,9 +332,13 @@ MEASURED_HELP = Text(
     "手元の起動ログにある GPU あたりの値です。空欄なら推定値を使います。",
 )
 
+CROSSOVER_ONE = Text(
+    "One request of {tokens} tokens has a larger cache than the weights ({weights} GiB per GPU).",
+    "{tokens} トークンのリクエストは、1 件でもキャッシュが重み（GPU あたり {weights} GiB）を超えます。",
+)
 CROSSOVER = Text(
-    "From {requests} {requests:request|requests} of {tokens} tokens on, their cache is larger than the weights "
-    "({weights} GiB per GPU).",
+    "From {requests} {requests:request|requests} of {tokens} tokens on, their cache is larger than the "
+    "weights ({weights} GiB per GPU).",
     "{tokens} トークンのリクエストが {requests} 件以上になると、"
     "キャッシュが重み（GPU あたり {weights} GiB）を超えます。",
 )
@@ -346,7 +350,7 @@ WHAT_IF_CHANGE = Text("Change", "変更")
 WHAT_IF_FIT = Text("At once", "同時に収まる数")
 WHAT_IF_EFFECT = Text("Effect", "効果")
 WHAT_IF_COST = Text("Cost", "代償")
-LAUNCH = Text("Launch", "起動コマンド")
+LAUNCH = Text("Launch", "起動")
 NO_LAUNCH = Text(
     "This engine does not run this model, so there is no command.",
     "このエンジンはこのモデルを実行しないため、コマンドはありません。",

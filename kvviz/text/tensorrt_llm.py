@@ -24,7 +24,8 @@ DTYPE_DOES_NOT_DIVIDE = Text(
 )
 TP_DOES_NOT_DIVIDE = Text(
     "The query heads or states of this model cannot be split over {tp} GPUs: use tensor parallel {sizes}.",
-    "このモデルのクエリヘッドまたは状態は {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
+    "このモデルのクエリヘッドまたは状態は {tp} 基の GPU に分割できません。"
+    "テンソル並列数は {sizes} から選んでください。",
 )
 TOO_MANY_STAGES = Text(
     "{pp} pipeline stages are more than the {layers} {layers:layer|layers} there are: use 1 to {layers}.",

@@ -19,15 +19,15 @@ DTYPE_OF_ANOTHER_ENGINE = Text(
 )
 TP_DOES_NOT_DIVIDE = Text(
     "The heads of this model cannot be split over {tp} GPUs: use tensor parallel {sizes}.",
-    "このモデルのヘッドは {tp} GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
+    "このモデルのヘッドは {tp} 基の GPU に分割できません。テンソル並列数は {sizes} から選んでください。",
 )
 TP_WITH_STATES = Text(
     "How states are split over {tp} GPUs is not worked out here: use tensor parallel 1.",
-    "状態を {tp} GPU に分割する方法は未対応です。テンソル並列数を 1 にしてください。",
+    "状態を {tp} 基の GPU に分割する方法は未対応です。テンソル並列数を 1 にしてください。",
 )
 PP_TOO_LARGE = Text(
     "{pp} GPUs are more than the {layers} {layers:layer|layers} there are to share out: use 1 to {layers}.",
-    "{pp} GPU に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
+    "{pp} 基の GPU に対して、割り振るレイヤーは {layers} しかありません。1～{layers} から選んでください。",
 )
 QUANTISED_ONLY_FULL = Text(
     "QuantizedCache takes layers of full attention only, which this model has not alone: use another cache.",

@@ -15,8 +15,8 @@ FIT_HELD = Text(
     "長いプロンプトが同時に多数届かなければ {needed} 件収まります",
 )
 ANSWER_WHERE = Text(
-    "on {gpus} × {gpu}{engines}, every request at {tokens} tokens, {engine}.",
-    "{gpus} × {gpu}{engines}、各リクエスト {tokens} トークン、{engine}。",
+    "on {gpus} × {gpu}{engines}, {needed:one request of|every request at} {tokens} tokens, {engine}.",
+    "{gpus} × {gpu}{engines}、{needed:1 件の|各}リクエスト {tokens} トークン、{engine}。",
 )
 ENGINES = Text(" ({count} engines of {tp})", "（{tp} 基ずつのエンジン {count} 個）")
 GROUPS = Text(" (attention in {count} groups of {tp})", "（アテンションは {tp} 基ずつの {count} グループ）")

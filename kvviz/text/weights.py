@@ -100,18 +100,20 @@ REASONS = {
 # One GPU's share
 SPLIT_EVENLY = Text(
     "{source} Assumed to be split evenly over {gpus} GPUs.",
-    "{source} {gpus} GPU に均等に分かれると仮定しています。",
+    "{source} {gpus} 基の GPU に均等に分かれると仮定しています。",
 )
 SPLIT_COUNTED = Text(
     "{source} Of {gpus} GPUs the fullest is assumed to keep, of its layers, {attention} of attention and embeddings "
     "and {rest} of the rest.",
-    "{source} {gpus} GPU のうち最も多く持つ GPU が、担当するレイヤーについて、アテンションと埋め込みの {attention}、"
+    "{source} {gpus} 基の GPU のうち最も多く持つ GPU が、担当するレイヤーについて、"
+    "アテンションと埋め込みの {attention}、"
     "残りの {rest} を持つと仮定しています。",
 )
 SPLIT_COUNTED_EXPERTS = Text(
     "{source} Of {gpus} GPUs the fullest is assumed to keep, of its layers, {attention} of attention and embeddings, "
     "{experts} of the experts and {rest} of the rest.",
-    "{source} {gpus} GPU のうち最も多く持つ GPU が、担当するレイヤーについて、アテンションと埋め込みの {attention}、"
+    "{source} {gpus} 基の GPU のうち最も多く持つ GPU が、担当するレイヤーについて、"
+    "アテンションと埋め込みの {attention}、"
     "エキスパートの {experts}、残りの {rest} を持つと仮定しています。",
 )
 ALL = Text("all", "すべて")

@@ -309,7 +309,7 @@ SHOW: Final[Mapping[str, Text]] = {
     "speed": Text("The chart of seconds at the end of Measured live.", "「実測」の最後にある、時間のグラフ。"),
     "formula": Text(
         "On Sizing, the tab “Why this number”: the same factors, each with its field.",
-        "「サイジング」の「この数値の理由」タブ。同じ値が、項目名とともに並びます。",
+        "「サイジング」の「数値の理由」タブ。同じ値が、項目名とともに並びます。",
     ),
     "heads": Text(
         "On Shared heads, the way from a KV head for each query head (MHA) to one for all (MQA).",

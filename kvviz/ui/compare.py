@@ -209,7 +209,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
             st.markdown(f"**{show.plain(short_gpu(group[0]))}**")
         table = []
         for row in rows:
-            line = {text.MODEL(lang): show.plain(row[0].scenario.model.rpartition("/")[2])}
+            line = {text.MODEL(lang): show.plain(_halved(row[0].scenario.model.rpartition("/")[2]))}
             for one in row:
                 if one.scenario.gpu in group:
                     count, gpu = format_count(one.scenario.gpus), show.plain(short_gpu(one.scenario.gpu))
@@ -310,7 +310,7 @@ def faces(compared: Sequence[Compared], lang: Lang) -> None:
     with st.container(horizontal=True):
         for one in compared:
             if one.sizing is not None:
-                with st.container(border=True, gap="xxsmall", width=_FACE_PX):
+                with st.container(border=True, gap="xxsmall", width=_FACE_PX, height="stretch"):
                     st.markdown(text.LINE(lang, number=one.number, name=show.plain(named[one.number])))
                     show.face(one.sizing, lang)
                     made = partial(workings.compared, one.sizing, lang)
@@ -338,6 +338,15 @@ def _unbroken(words: str) -> str:
     return "\u2060".join(words.replace(" ", "\u00a0"))
 
 
+def _halved(name: str) -> str:
+    """With one place to break the line, at the hyphen nearest the middle, so that no column stands a name on end."""
+    hyphens = [place for place, sign in enumerate(name, 1) if sign == "-"]
+    if len(name) <= _SHORT or not hyphens:
+        return _unbroken(name)
+    half = min(hyphens, key=lambda place: abs(2 * place - len(name)))
+    return f"{_unbroken(name[:half])}\u200b{_unbroken(name[half:])}"
+
+
 def why(compared: Sequence[Compared], lang: Lang) -> None:
     """Two of them, as factors whose product is exactly the ratio of what a request takes."""
     answered = {one.number: one for one in compared if one.sizing}
@@ -363,7 +372,7 @@ def why(compared: Sequence[Compared], lang: Lang) -> None:
         named = names((one, other), lang)
         first, second = (text.LINE(lang, number=n.number, name=named[n.number]) for n in (one, other))
         rows = factor_rows(found, first, second, lang)
-        show.grid([{show.plain(name): value for name, value in row.items()} for row in rows])
+        show.grid([{show.plain(_halved(name)): value for name, value in row.items()} for row in rows])
     if same := same_factors(found, lang):
         st.caption(text.SAME_FACTORS(lang, names=same))
 

@@ -103,8 +103,9 @@ class Lane {
     pen.fillStyle = ink;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
+    const font = getComputedStyle(pen.canvas).fontFamily;
     let size = 13;
-    do pen.font = `600 ${size}px system-ui, sans-serif`; while (pen.measureText(said).width > wide - 6 && (size -= 1) > 9);
+    do pen.font = `600 ${size}px ${font}`; while (pen.measureText(said).width > wide - 6 && (size -= 1) > 9);
     pen.fillText(said, 1 + wide / 2, LANE / 2 + 0.5);
   }
 }

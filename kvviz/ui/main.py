@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 st.set_page_config(page_title="kvviz", page_icon=str(ROOT / "assets" / "favicon.png"), layout="wide")
 state.begin()
+st.html(Path(__file__).with_name("page.css"))
 lang = state.lang()
 
 PAGES = {

@@ -182,9 +182,10 @@ def working(made: Made, *, key: str, lang: Lang, label: str | None = None) -> No
 def floor(sizing: Sizing, lang: Lang) -> None:
     """A line each: from where on the cache is larger than the weights, and how fast a step can be at the very best."""
     if requests := crossover_requests(sizing):
+        crossover = text.CROSSOVER_ONE if requests == 1 else text.CROSSOVER
         values = {"requests": format_count(requests), "tokens": format_count(sizing.tokens)}
         weights = format_gib(sizing.budget.weights.value_bytes) if sizing.budget else ""
-        st.caption(f":material/balance: {plain(text.CROSSOVER(lang, weights=weights, **values))}")
+        st.caption(f":material/balance: {plain(crossover(lang, weights=weights, **values))}")
     if at_best := speed_floor(sizing):
         st.caption(f":material/speed: {plain(at_best.sentence(lang))}")
 
@@ -380,7 +381,7 @@ def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: La
     panel = folded(text.AS_TABLE(lang), key=f"{key}_table", compact=True)
     if panel.open:
         with panel:
-            grid([{name: _cell(value) for name, value in row.items()} for row in rows()])
+            grid(cells(rows()))
 
 
 def grid(rows: Sequence[Mapping[str, str]]) -> None:
@@ -390,10 +391,21 @@ def grid(rows: Sequence[Mapping[str, str]]) -> None:
     st.table(pyarrow.table(columns), border="horizontal", hide_index=True)
 
 
-def _cell(value: object) -> str:
+def cells(rows: Sequence[Mapping[str, object]]) -> list[dict[str, str]]:
+    """The rows as text: fractions of a column have as many decimals as the longest of them."""
+    decimals: dict[str, int] = {}
+    for name, value in (pair for row in rows for pair in row.items()):
+        if isinstance(value, float):
+            decimals[name] = max(decimals.get(name, 0), len(f"{value:f}".rstrip("0").partition(".")[2]))
+    return [{name: _cell(value, decimals.get(name, 0)) for name, value in row.items()} for row in rows]
+
+
+def _cell(value: object, decimals: int = 0) -> str:
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int | float) else plain(str(value))
+    if isinstance(value, float):
+        return f"{value:,.{decimals}f}"
+    return f"{value:,}" if isinstance(value, int) else plain(str(value))
 
 
 def notes(of: Iterable[Note], lang: Lang) -> None:
@@ -569,7 +581,7 @@ def _origin(fact: Fact, lang: Lang) -> str:
 
 
 def _breaking(path: str) -> str:
-    return path.replace(".", ".\u200b")  # where a phone may break the line
+    return re.sub(r"(?<=\w)\.", ".\u200b", path)  # where a phone may break the line
 
 
 def _both(count: int) -> str:

@@ -263,3 +263,23 @@ def test_pictures(open_page: OpenPage, lang: str, phone: bool) -> None:
     screenshot(page, f"sizing-{lang}-{'phone-dark' if phone else 'desktop'}", whole=True)
     assert page.get_by_test_id("stException").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_no_line_ends_inside_a_japanese_word(open_page: OpenPage) -> None:
+    """Nor does a phone set what is short in a table on end, or write an open popover's name too dark to read."""
+    page = open_page("/?lang=ja", phone=True, dark=True, locale="ja")
+    wrapping = "said => [getComputedStyle(said).wordBreak, getComputedStyle(said).textWrapStyle]"
+    assert page.locator(HEADLINE).first.evaluate(wrapping) == ["auto-phrase", "balance"]
+    page.get_by_text("表で見る").first.click()
+    settled(page)
+    cells = page.get_by_test_id("stTable").first.locator("td")
+    short = [cell for cell in cells.all() if 0 < len(cell.inner_text()) < 5]
+    assert len(short) > 5
+    lines = (
+        "cell => cell.querySelector('p').getBoundingClientRect().height / parseFloat(getComputedStyle(cell).lineHeight)"
+    )
+    assert max(cell.evaluate(lines) for cell in short) < 1.5
+    opener = page.get_by_test_id("stPopoverButton").last
+    opener.click()
+    settled(page)
+    assert opener.evaluate("named => getComputedStyle(named).color === getComputedStyle(named.parentElement).color")

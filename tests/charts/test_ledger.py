@@ -339,3 +339,9 @@ def test_a_card_without_a_known_need_shows_its_room() -> None:
     assert SPARE.budget is not None
     assert terms["cache_spare"] == SPARE.budget.pool_bytes
     assert "cache_needed" not in terms
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("part", [text.OUT_OF_REACH, text.HIDDEN], ids=lambda part: part.en)
+def test_what_is_in_every_legend_fits_beside_another_on_a_phone(part: text.Text, lang: Lang) -> None:
+    assert text_width(part(lang)) <= text_width("Not seen by programs")

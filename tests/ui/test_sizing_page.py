@@ -407,3 +407,20 @@ def test_a_gpu_that_several_may_be_is_chosen_from_them() -> None:
     typed("3090")
     assert not app.error
     assert link(app)["gpu"] == "rtx-3090"
+
+
+def test_fractions_of_a_column_have_as_many_decimals() -> None:
+    rows = [{"GiB": 32.031, "at": 7}, {"GiB": 50.0, "at": 1_024}, {"GiB": None, "at": 2}]
+    assert show.cells(rows) == [
+        {"GiB": "32.031", "at": "7"},
+        {"GiB": "50.000", "at": "1,024"},
+        {"GiB": "–", "at": "2"},
+    ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_where_one_request_already_outgrows_the_weights(lang: Lang) -> None:
+    one = {"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "h200", "gpus": "2", "input": "999000", "output": "1000"}
+    app = open_app(lang=lang, **one, sequences="3")
+    said = show.plain(text.CROSSOVER_ONE(lang, tokens="1,000,000", weights="7.48"))
+    assert any(said in caption.value for caption in app.caption)
