@@ -135,11 +135,11 @@ ENGINES_COST = Text(
     "最長のリクエストは 1 つのエンジンに収まる必要があります。",
 )
 GPUS_COST = Text(
-    "GPUs to pay for: {more} more, which exchange data in every layer.",
+    "{more} more {more:GPU|GPUs} to pay for, and data to exchange in every layer.",
     "GPU の費用が {more} 基分増え、レイヤーごとに GPU 間の通信が入ります。",
 )
 GPUS_ENGINES_COST = Text(
-    "GPUs to pay for: {more} more. Requests must be shared out, and each engine has its own weights and cache.",
+    "{more} more {more:GPU|GPUs} to pay for. Requests must be shared out; each engine has its own weights and cache.",
     "GPU の費用が {more} 基分増え、リクエストの振り分けが必要です。エンジンごとに重みとキャッシュを持ちます。",
 )
 GPU_COST = Text("Another GPU to buy or rent.", "別の GPU を購入または借用する必要があります。")

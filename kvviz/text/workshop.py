@@ -197,7 +197,7 @@ SO: Final[Mapping[str, Text]] = {
     "blocks": Text(
         "When they begin, {wasted} of the contiguous memory is set aside for nothing; of the paged memory,"
         " {wasted_paged}. No token got smaller: the waste is gone. The price: where no block is left, a"
-        " request gives up its own and starts over (here {times} ×).",
+        " request gives up its own and starts over (here {times} {times:time|times}).",
         "開始時、連続領域の {wasted} は、取っただけで最後まで使いません。ページ方式では {wasted_paged} です。"
         "トークンが小さくなったのではなく、無駄が減りました。"
         "その代わり、ブロックが足りなくなると 1 件がブロックを手放してやり直します（ここでは {times} 回）。",

@@ -200,7 +200,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
                 if cell.scenario.gpu in group:
                     count, gpu = format_count(cell.scenario.gpus), show.plain(short_gpu(cell.scenario.gpu))
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
-                    line[heading] = f"[{_unbroken(cell_label(cell, lang))}]({sizing_link(cell.scenario)})"
+                    line[heading] = f"[{show.unbroken(cell_label(cell, lang))}]({sizing_link(cell.scenario)})"
             table.append(line)
         show.grid(table)
     told = [text.LEGEND(lang)]
@@ -311,7 +311,7 @@ def faces(compared: Sequence[Compared], lang: Lang) -> None:
 def table(compared: Sequence[Compared], lang: Lang) -> None:
     """Everything about them, what differs first."""
     rows, first_same = comparison_rows(compared, lang)
-    show.grid([{_unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
+    show.grid([{show.unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
     told = [text.SAME_BELOW(lang, first=first_same)] if first_same else []
     st.caption("  \n".join([*told, text.PER_GPU(lang)]))
     for one in compared:
@@ -320,12 +320,7 @@ def table(compared: Sequence[Compared], lang: Lang) -> None:
 
 
 def _cell(value: str) -> str:
-    return show.plain(_unbroken(value) if len(value) <= _SHORT else value)
-
-
-def _unbroken(words: str) -> str:
-    """Without a place to break a line: a phone scrolls a table rather than setting a label on end."""
-    return "\u2060".join(words.replace(" ", "\u00a0"))
+    return show.plain(show.unbroken(value) if len(value) <= _SHORT else value)
 
 
 def why(compared: Sequence[Compared], lang: Lang) -> None:

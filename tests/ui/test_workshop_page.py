@@ -32,7 +32,8 @@ def open_page(**query: str) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    return "\n".join(m.value for m in (*app.markdown, *app.caption, *app.info, *app.success, *app.warning))
+    said = "\n".join(m.value for m in (*app.markdown, *app.caption, *app.info, *app.success, *app.warning))
+    return said.replace("\u00a0", " ")
 
 
 def press(app: AppTest, key: str) -> AppTest:
