@@ -387,7 +387,7 @@ SNIPPET = Text(
     "**The cache in 4 bits, in Transformers** (with the package optimum-quanto). "
     "`BitsAndBytesConfig(load_in_8bit=True)` is often shown for this, and is wrong: it quantises the weights.",
     "**Transformers でキャッシュを 4 ビットにする方法**（optimum-quanto が必要）。"
-    "`BitsAndBytesConfig(load_in_8bit=True)` で説明されることがありますが、量子化されるのは重みです。",
+    "`BitsAndBytesConfig(load_in_8bit=True)` で説明されることがありますが誤りで、量子化されるのは重みです。",
 )
 
 # --- misconceptions --------------------------------------------------------------------------------------------------
