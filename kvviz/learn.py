@@ -115,7 +115,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 name = "Qwen/Qwen3-0.6B"
 tokenizer = AutoTokenizer.from_pretrained(name)
-model = AutoModelForCausalLM.from_pretrained(name, dtype="auto")
+model = AutoModelForCausalLM.from_pretrained(
+    name, dtype="auto"
+)
 inputs = tokenizer("A KV cache is", return_tensors="pt")
 output = model.generate(
     **inputs,

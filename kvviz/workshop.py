@@ -817,7 +817,7 @@ def shown_guess(question: Question, guess: Fraction | str) -> Text | Message | s
 
 
 def _times(ratio: Fraction) -> str:
-    return f"{float(ratio):.1f}" if ratio < 10 else format_count(round(ratio))
+    return f"{round(float(ratio), 1):g}" if ratio < 10 else format_count(round(ratio))
 
 
 # --- the answer that is sent back ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from kvviz import build
-from kvviz.text import Lang, Message, Text
+from kvviz.text import Lang, Message, Text, together
 from kvviz.text import workshop as text
 from kvviz.workshop import ALL_MINUTES, BLOCK_SQUARES, SIDES, Question, Side, Square, Step, Table, course, squares
 
@@ -17,8 +17,11 @@ _STYLE: Final = """
 @page { size: A4; margin: 12mm 15mm; }
 * { box-sizing: border-box; }
 body { color: #000; background: #fff; font: 10pt/1.4 "Hiragino Sans", "Noto Sans CJK JP", "Noto Sans JP", "Yu Gothic",
-  Meiryo, "Source Sans 3", "Segoe UI", Arial, sans-serif; max-width: 180mm; margin: 0 auto; padding: 4mm 0; }
+  Meiryo, "Source Sans 3", "Segoe UI", Arial, sans-serif; max-width: 188mm; margin: 0 auto; padding: 4mm;
+  text-wrap: pretty; }
+:lang(ja) { word-break: auto-phrase; }
 @media print { body { max-width: none; padding: 0; } }
+@media screen { table { display: block; overflow-x: auto; } }
 h1 { font-size: 16pt; line-height: 1.25; margin: 0 0 3mm; }
 h2 { font-size: 12pt; margin: 0 0 1mm; border-bottom: 0.4mm solid #000; display: flex; justify-content: space-between; }
 h2 small { font-weight: normal; font-size: 9.5pt; }
@@ -26,12 +29,14 @@ section { break-inside: avoid; margin: 0 0 4mm; }
 p { margin: 0 0 1.5mm; }
 .name { display: flex; gap: 8mm; margin: 0 0 5mm; }
 .name span { flex: 1; border-bottom: 0.2mm solid #000; }
-.question { display: flex; justify-content: space-between; align-items: end; gap: 5mm; margin: 0 0 1.5mm; }
-.write { display: flex; flex: none; gap: 3mm; }
+.question { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: end; gap: 0 5mm;
+  margin: 0 0 1.5mm; }
+.question > :first-child { flex: 1 1 60mm; }
+.write { display: flex; gap: 3mm; }
 .write span { width: 34mm; height: 7mm; border-bottom: 0.2mm solid #000; display: flex; align-items: end;
   font-size: 9pt; }
-.choose { flex: none; }
-.choose span { margin-left: 5mm; white-space: nowrap; }
+.choose { display: flex; flex-wrap: wrap; gap: 0 5mm; }
+.choose span { white-space: nowrap; }
 .choose i { display: inline-block; width: 3.6mm; height: 3.6mm; border: 0.3mm solid #000; vertical-align: -0.4mm;
   margin-right: 1.5mm; }
 .formula { margin: 0 0 2mm 5mm; }
@@ -40,8 +45,9 @@ p { margin: 0 0 1.5mm; }
 .working { margin: 0 0 1.5mm 5mm; font-size: 9.5pt; }
 table { border-collapse: collapse; margin: 1mm 0 2.5mm; font-size: 9.5pt; }
 th, td { border: 0.2mm solid #000; padding: 0.4mm 2.5mm; text-align: left; vertical-align: top; }
-.grids { display: flex; gap: 6mm; margin: 0 0 2.5mm; }
-figure { flex: 1; margin: 0; }
+th, .rows td:not(:last-child) { white-space: nowrap; }
+.grids { display: flex; flex-wrap: wrap; gap: 2mm 6mm; margin: 0 0 2.5mm; }
+figure { flex: 1 1 60mm; margin: 0; }
 figcaption { font-size: 9.5pt; }
 svg { display: block; width: 100%; }
 footer { font-size: 8.5pt; border-top: 0.2mm solid #000; padding-top: 1mm; }
@@ -114,7 +120,7 @@ def _blank(question: Question, lang: Lang) -> str:
 def _table(of: Table, lang: Lang) -> str:
     heads = "".join(f"<th>{_in(name, lang)}</th>" for name in of.heads)
     rows = "".join("<tr>" + "".join(f"<td>{_in(cell, lang)}</td>" for cell in row) + "</tr>" for row in of.rows)
-    return f"<table><tr>{heads}</tr>{rows}</table>"
+    return f'<table class="rows"><tr>{heads}</tr>{rows}</table>'
 
 
 def _table_across(of: Table, lang: Lang) -> str:
@@ -173,4 +179,4 @@ def _label(name: Text, lang: Lang) -> str:
 def _in(said: Text | Message | str, lang: Lang) -> str:
     """As HTML; what the page makes bold is bold."""
     plain = escape(said if isinstance(said, str) else said(lang), quote=False)
-    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", plain)
+    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", together(plain))

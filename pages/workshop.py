@@ -20,7 +20,8 @@ if phone:
     page.turn(step, lang, phone=phone)
     page.open_here(step, lang, phone=phone)
 else:
-    left, right = st.columns([3, 1], gap="large")
+    # The QR code of the first step is for a whole room.
+    left, right = st.columns([2 if step.number == 1 else 3, 1], gap="large")
     with left:
         page.work(step, lang)
         page.answers(step, lang)

@@ -227,7 +227,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         learn("it changes the cache by 0 bytes", "キャッシュの変化は 0 バイト"),
         learn(
             ("BitsAndBytesConfig(load_in_8bit=True)", "is wrong: it quantises the weights"),
-            ("BitsAndBytesConfig(load_in_8bit=True)", "それは重みの量子化であり、誤りです"),
+            ("BitsAndBytesConfig(load_in_8bit=True)", "誤りで、量子化されるのは重みです"),
         ),
         sizing(
             ("FP8 weights | 34", "Cache unchanged by one byte; 29 more requests"),
@@ -437,7 +437,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
                 "131,072 まで扱えるのは 3.1",
             ),
         ),
-        learn("“Llama 3 70B at 32K takes 20–40 GB per request.”", "「Llama 3 70B は 32K で 1 件 20～40 GB 必要」"),
+        learn("“Llama 3 70B at 32K takes 20–40 GB per request.”", "「Llama 3 70B は 32K で 1 件 20～40 GB」"),
         on(
             "review",
             ("Right here: 10 GiB (10.7 GB) for one request",),
@@ -521,13 +521,13 @@ FACTS: dict[str, tuple[Look, ...]] = {
         # 30.5 GiB less of weights on two H200: about a sixth more; on one H100 the weights were nearly all there is
         learn(
             (
-                "on 2 × H200 183 → 212 requests of 4,096 tokens (+16%)",
-                "on 1 × H100 5 → 34",
+                "on 2 × H200, 183 → 212 requests of 4,096 tokens (+16%)",
+                "on 1 × H100, 5 → 34",
                 "61 GiB of BF16 weights leave 5.66 GiB for the cache, and FP8 weights 34.7 GiB",
             ),
             (
                 "H200 2 基では 4,096 トークンのリクエストが 183 → 212 件（+16%）",
-                "1 × H100 では",
+                "H100 1 基では",
                 "5.66 GiB",
                 "34.7 GiB",
                 "5 → 34 件",
@@ -578,7 +578,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
     ),
     "S36": (learn("A one-off test on one machine does not need vLLM", "一度きりのテストに vLLM は不要です"),),
     "S37": (
-        learn("Does vLLM reserve the maximum length for every request?", "vLLM は全リクエストに最大長を確保しますか？"),
+        learn("Does vLLM reserve the maximum length for every request?", "vLLM は全リクエストに最大長を確保する？"),
         # 2 × 28 layers × 4 heads × 128 × 2 B, and 3,072 tokens of it: as measured in the question
         learn(
             ("57,344 B a token, 168 MiB for 3,072 tokens", "28 times"),

@@ -198,7 +198,7 @@ def test_reads_guesses(key: str, typed: str, meant: object) -> None:
         ("page", "262144000 B", "right", "Exactly right!"),
         ("page", "260", "close", "Very close."),
         ("page", "100", "off", "The answer is only 2.5 times that"),
-        ("page", "500", "off", "Only 2.0 times too much"),
+        ("page", "500", "off", "Only 2 times too much"),
         ("page", "1", "off", "The answer is 250 times that"),
         ("page", "1 TiB", "none", None),
         ("page", "1,000 GiB", "off", "4,096 times too much"),

@@ -42,7 +42,7 @@ class Reader(HTMLParser):
 
     @property
     def said(self) -> str:
-        return "".join(self.words)
+        return "".join(self.words).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

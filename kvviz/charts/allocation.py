@@ -90,7 +90,7 @@ def running_figure(study: Study, lang: Lang) -> Figure:
         top=32,
         legend=_LEGEND,
         hovermode="x unified",
-        xaxis={"title": {"text": text.STEPS_AXIS(lang), "standoff": 6}, "rangemode": "tozero"},
+        xaxis={"title": text.STEPS_AXIS(lang), "rangemode": "tozero"},
         yaxis={"rangemode": "tozero"},
     )
 
@@ -121,7 +121,7 @@ def blocks_figure(study: Study, lang: Lang) -> Figure:
     return drawing.figure(
         height=330,
         legend=_LEGEND,
-        xaxis={"type": "category", "title": {"text": text.BLOCK_AXIS(lang), "standoff": 6}, "showgrid": False},
+        xaxis={"type": "category", "title": text.BLOCK_AXIS(lang), "showgrid": False},
         yaxis={"range": [0, 102], "ticksuffix": "%"},
         yaxis2={
             "overlaying": "y",
@@ -159,7 +159,7 @@ def pools_figure(study: Study, lang: Lang) -> Figure:
         hovermode="x unified",
         xaxis={
             "type": "log",
-            "title": {"text": text.POOL_AXIS(lang), "standoff": 6},
+            "title": text.POOL_AXIS(lang),
             "tickvals": ticks,
             "ticktext": [format_count(tick) for tick in ticks],
         },

@@ -450,7 +450,7 @@ def models_figure(
             "range": [log10(low), log10(high)],
             "tickvals": marks,
             "ticktext": [_billions(n) for n in marks],
-            "title": {"text": text.PARAMETERS(lang), "standoff": 6},
+            "title": text.PARAMETERS(lang),
         },
         yaxis=yaxis,
     )
@@ -526,7 +526,7 @@ def _billions(count: int) -> str:
 
 def _tokens_axis(start: int, end: int, lang: Lang, *, log: bool) -> dict[str, Any]:
     title = {
-        "title": {"text": chart_text.TOKENS_AXIS(lang), "standoff": 6},
+        "title": chart_text.TOKENS_AXIS(lang),
         "unifiedhovertitle": {"text": f"%{{x:,d}} {chart_text.HOVER_TOKENS(lang)}"},
     }
     if log:

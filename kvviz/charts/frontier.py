@@ -178,7 +178,7 @@ def frontier_figure(sizing: Sizing, lang: Lang) -> Figure:
             "range": [log10(f.start_tokens), log10(f.end_tokens)],
             "tickvals": marks,
             "ticktext": [words.short(n) for n in marks],
-            "title": {"text": text.TOKENS_AXIS(lang), "standoff": 6},
+            "title": text.TOKENS_AXIS(lang),
             "showgrid": False,
         },
         yaxis={

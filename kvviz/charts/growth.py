@@ -175,7 +175,7 @@ def growth_figure(sizing: Sizing, lang: Lang, *, log: bool = False) -> Figure:
         hovermode="x unified",
         legend={"entrywidth": 285},
         xaxis={
-            "title": {"text": text.TOKENS_AXIS(lang), "standoff": 6},
+            "title": text.TOKENS_AXIS(lang),
             "unifiedhovertitle": {"text": f"%{{x:,d}} {text.HOVER_TOKENS(lang)}"},
             **tokens_axis(scale),
         },

@@ -126,7 +126,7 @@ def computations_figure(tokens: int, lang: Lang) -> Figure:
         height=_HEIGHT,
         top=36,
         legend={},
-        xaxis={"title": text.CHART_AXIS(lang), "range": [0, tokens], "tickvals": across, "tickformat": ",d"},
+        xaxis={"title": text.CHART_AXIS(lang), "range": [0, tokens * 1.04], "tickvals": across, "tickformat": ",d"},
         yaxis={"range": [0, end.without * 1.05], "tickvals": marks, "ticktext": [words.tick(m) for m in marks]},
         showlegend=True,
     )

@@ -231,7 +231,7 @@ def curve_figure(
             "range": [log10(low * 0.7), log10(high * 1.5)],
             "tickvals": decades,
             "ticktext": [_short(n) for n in decades],
-            "title": {"text": text.CAPACITY_AXIS(lang), "standoff": 6},
+            "title": text.CAPACITY_AXIS(lang),
         },
         yaxis={
             "range": [0, 100 * max(*(one.full for _, one in points), *PUBLISHED[trace].values()) * 1.12],
@@ -332,7 +332,7 @@ def saves_figure(sizing: Sizing, shared_tokens: int, lang: Lang) -> Figure:
             "range": [0, most],
             "tickvals": marks,
             "ticktext": [words.tick(n) for n in marks],
-            "title": {"text": text.SAVES_X_AXIS(lang), "standoff": 6},
+            "title": text.SAVES_X_AXIS(lang),
         },
         yaxis={"range": [0, top], "tickformat": ",d"},
     )

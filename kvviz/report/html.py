@@ -18,6 +18,8 @@ body { margin: 0; background: #FFFFFF; color: #111111; font: 15px/1.5 "Source Sa
   "Helvetica Neue", Arial, "Hiragino Sans", "Noto Sans JP", "Noto Sans CJK JP", "Yu Gothic UI", Meiryo, sans-serif; }
 :lang(ja) body, body:lang(ja) { font-family: "Hiragino Sans", "Noto Sans JP", "Noto Sans CJK JP", "Yu Gothic UI",
   Meiryo, sans-serif; line-height: 1.6; }
+body { text-wrap: pretty; }
+:lang(ja) :is(h1, dd) { word-break: auto-phrase; }
 main { max-width: 820px; margin: 0 auto; padding: 28px 24px 40px; }
 p, ul, table, figure { margin: 0 0 10px; }
 header { border-bottom: 2px solid #111111; margin-bottom: 18px; padding-bottom: 10px; }

@@ -1,5 +1,5 @@
 """Every sentence kvviz says, in English and Japanese side by side. Standard library only; imports nothing of kvviz."""
 
-from kvviz.text.base import LANGUAGES, Lang, Message, Text
+from kvviz.text.base import LANGUAGES, Lang, Message, Text, together
 
-__all__ = ["LANGUAGES", "Lang", "Message", "Text"]
+__all__ = ["LANGUAGES", "Lang", "Message", "Text", "together"]

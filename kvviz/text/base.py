@@ -1,5 +1,6 @@
-"""The two value types of the text package: a sentence in both languages, and a sentence with its values."""
+"""The two value types of the text package: a sentence in both languages, and one with its values; where lines end."""
 
+import re
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,14 @@ class _Counting(string.Formatter):
 
 
 _COUNTING: Final = _Counting()
+
+
+_UNIT: Final = re.compile(r"(?<=[\d何]) (?=(?:[KMGT]?i?B|m?s)\b|[^\W\x00-\x7f]|× [A-Z])|(?<=\d ×) (?=[A-Z])")
+
+
+def together(sentence: str) -> str:
+    """``sentence`` where no line ends between a number and its unit, or what Japanese counts with it."""
+    return _UNIT.sub("\u00a0", sentence)
 
 
 @dataclass(frozen=True, slots=True)

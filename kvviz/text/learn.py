@@ -387,7 +387,7 @@ SNIPPET = Text(
     "**The cache in 4 bits, in Transformers** (with the package optimum-quanto). "
     "`BitsAndBytesConfig(load_in_8bit=True)` is often shown for this, and is wrong: it quantises the weights.",
     "**Transformers でキャッシュを 4 ビットにする方法**（optimum-quanto が必要）。"
-    "`BitsAndBytesConfig(load_in_8bit=True)` で説明されることがありますが、それは重みの量子化であり、誤りです。",
+    "`BitsAndBytesConfig(load_in_8bit=True)` で説明されることがありますが誤りで、量子化されるのは重みです。",
 )
 
 # --- misconceptions --------------------------------------------------------------------------------------------------
@@ -396,13 +396,13 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
     (
         Text("“8-bit weights make the cache smaller.”", "「重みを 8 ビットにするとキャッシュも小さくなる」"),
         Text(
-            "Not by one byte: the two settings are independent. What changes is the room. Often little: on 2 × H200 "
+            "Not by one byte: the two settings are independent. What changes is the room. Often little: on 2 × H200, "
             "{roomy_fit} → {roomy_fp8_fit} requests of {tokens} tokens (+{roomy_more}). Sometimes everything: on 1 × "
-            "H100 {tight_fit} → {tight_fp8_fit}, because {tight_weights} of BF16 weights leave {tight_pool} for the "
+            "H100, {tight_fit} → {tight_fp8_fit}, because {tight_weights} of BF16 weights leave {tight_pool} for the "
             "cache, and FP8 weights {tight_fp8_pool}.",
             "1 バイトも変わりません。2 つは独立した設定です。変わるのは空きメモリです。わずかなことが多く、"
             "H200 2 基では {tokens} トークンのリクエストが {roomy_fit} → {roomy_fp8_fit} 件（+{roomy_more}）です。"
-            "1 × H100 では、キャッシュに残る量が BF16 の重み {tight_weights} で {tight_pool}、"
+            "H100 1 基では、キャッシュに残る量が BF16 の重み {tight_weights} で {tight_pool}、"
             "FP8 の重みで {tight_fp8_pool} なので、{tight_fit} → {tight_fp8_fit} 件と大きく変わります。",
         ),
         ("roomy-fp8", "full-card-fp8"),
@@ -419,7 +419,7 @@ MISCONCEPTIONS: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
     (
         Text(
             "“Llama 3 70B at 32K takes {claim_low}–{claim_high} GB per request.”",
-            "「Llama 3 70B は 32K で 1 件 {claim_low}～{claim_high} GB 必要」",
+            "「Llama 3 70B は 32K で 1 件 {claim_low}～{claim_high} GB」",
         ),
         Text(
             "With its {llama_heads} KV heads in FP16 it is {llama_per_token} B a token: {llama_round_gib} at "
@@ -514,7 +514,7 @@ CACHES: Final[tuple[tuple[Text, Text, Text], ...]] = (
 
 USE = Text("Use", "用途")
 WHY_THERE = Text("Why the cache decides", "キャッシュが決め手になる理由")
-FITS = Text("Fit on 1 × {gpu}", "{gpu} 1 基に収まる件数")
+FITS = Text("Fit on 1 × {gpu}", "収まる件数（{gpu}）")
 USES: Final[Mapping[str, tuple[Text, Text]]] = {
     "generation": (
         Text("Long generation", "長文の生成"),
@@ -551,7 +551,7 @@ NOT_NEEDED = Text(
 
 FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
     (
-        Text("My formula gives ten times what I measure. Why?", "計算値が実測の何倍にもなります。なぜですか？"),
+        Text("My formula gives ten times what I measure. Why?", "計算値が実測の何倍にもなるのはなぜ？"),
         Text(
             "Mostly hidden size in place of KV heads × head size, bits in place of bytes, or the type of the weights "
             "in place of the cache's. Qwen2.5-7B-Instruct: 2 × {qwen_hidden} × {qwen_layers} × 8 = {qwen_wrong} is "
@@ -566,7 +566,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ("qwen2.5",),
     ),
     (
-        Text("Do int4 weights shrink the cache?", "重みを INT4 にするとキャッシュも小さくなりますか？"),
+        Text("Do int4 weights shrink the cache?", "INT4 の重みでキャッシュも小さくなる？"),
         Text(
             "No. Two settings: smaller weights leave more room, the cache of a token stays {per_token}.",
             "いいえ。別々の設定です。重みが小さくなると空きが増えますが、"
@@ -575,7 +575,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ("full-card-fp8",),
     ),
     (
-        Text("A tiny model fills my whole GPU. A leak?", "小さなモデルが GPU を使い切ります。異常ですか？"),
+        Text("A tiny model fills my whole GPU. A leak?", "小さなモデルが GPU を使い切るのは異常？"),
         Text(
             "No: the engine takes its memory fraction at start (here {memory_fraction} of the {seen} that programs "
             "see: {engine_share}) and serves requests from the pool that is left of it. Ask what your load needs, not "
@@ -590,7 +590,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
     (
         Text(
             "Why does the log say there is no room, or less than zero?",
-            "空きがない、負の値、とログに出るのはなぜですか？",
+            "ログに空きなし、負の値と出るのはなぜ？",
         ),
         Text(
             "The pool is what the memory fraction leaves: of a GPU of {card_total} programs see {card_seen}, of which "
@@ -605,7 +605,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ("small-card",),
     ),
     (
-        Text("Does vLLM reserve the maximum length for every request?", "vLLM は全リクエストに最大長を確保しますか？"),
+        Text("Does vLLM reserve the maximum length for every request?", "vLLM は全リクエストに最大長を確保する？"),
         Text(
             "No, blocks are taken as tokens arrive. “Maximum concurrency” in the log is the guarantee when all are at "
             "full length: {fit} at {tokens} tokens here, {short_fit} at {short_tokens}.",
@@ -616,7 +616,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ("worked", "short"),
     ),
     (
-        Text("Can I add up the memory of two GPUs?", "2 基の GPU のメモリは合計できますか？"),
+        Text("Can I add up the memory of two GPUs?", "2 基の GPU のメモリは合計できる？"),
         Text(
             "No. Every line of a log is per GPU: each holds its share of weights and heads ({split_one} a request on "
             "each of {split_gpus}), and the tightest one decides.",
@@ -626,7 +626,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ("split",),
     ),
     (
-        Text("Two 7–8B models: why does one hold so many more?", "同じ 7～8B でも収まる件数が違うのはなぜですか？"),
+        Text("Two 7–8B models: why does one hold so many more?", "同じ 7～8B で件数が違うのはなぜ？"),
         Text(
             "Compare the rates first: Llama-2-7B keeps every head ({old_rate} a token), Llama-3.1-8B shares them "
             "({new_rate}): {old_times} times.",
@@ -638,7 +638,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
     (
         Text(
             "Why does data parallel hold more than tensor parallel with DeepSeek?",
-            "DeepSeek ではテンソル並列よりデータ並列のほうが多く収まります。なぜですか？",
+            "DeepSeek で、テンソル並列よりデータ並列のほうが多く収まるのはなぜ？",
         ),
         Text(
             "One latent cannot be split over heads: with tensor parallel {copies} GPUs hold the same tokens {copies} "
@@ -650,7 +650,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
         ("latent", "latent-dp"),
     ),
     (
-        Text("Is there one rate per token for Gemma?", "Gemma も「1 トークンあたり」で計算できますか？"),
+        Text("Is there one rate per token for Gemma?", "Gemma も「1 トークンあたり」で計算できる？"),
         Text(
             "No: its windows stop growing. {window_short} at {window_short_tokens} tokens, {window_long} at "
             "{window_long_tokens}. Give the length with every number.",

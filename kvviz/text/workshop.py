@@ -95,7 +95,7 @@ TITLES: Final[Mapping[str, Text]] = {
     "speed": Text("{fewer} times, or {times} times?", "{fewer} 倍？ {times} 倍？"),
     "formula": Text("The formula on paper", "紙の上の計算式"),
     "heads": Text("Shared heads: {mha}, {made}, {mqa}", "ヘッド共有：{mha}、{made}、{mqa}"),
-    "blocks": Text("On squared paper: {requests} requests", "方眼紙に {requests} 件のリクエスト"),
+    "blocks": Text("On squared paper: {requests} requests", "方眼紙に {requests} 件を描く"),
     "prefix": Text("Date first, date last", "日付は先頭か、末尾か"),
     "live": Text("Does the formula hold?", "計算式は本当に合う？"),
     "fix": Text("Find the cheapest fix", "いちばん安い対策を探す"),
@@ -197,7 +197,7 @@ SO: Final[Mapping[str, Text]] = {
     "blocks": Text(
         "When they begin, {wasted} of the contiguous memory is set aside for nothing; of the paged memory,"
         " {wasted_paged}. No token got smaller: the waste is gone. The price: where no block is left, a"
-        " request gives up its own and starts over (here {times} ×).",
+        " request gives up its own and starts over (here {times} {times:time|times}).",
         "開始時、連続領域の {wasted} は、取っただけで最後まで使いません。ページ方式では {wasted_paged} です。"
         "トークンが小さくなったのではなく、無駄が減りました。"
         "その代わり、ブロックが足りなくなると 1 件がブロックを手放してやり直します（ここでは {times} 回）。",
@@ -408,10 +408,10 @@ MQA_FIT_TRAP = Text(
     "{fit} × {times}: very good. What was left over is filled now as well.",
     "{fit} × {times} ですね。よい計算です。余っていた場所にも入るので、もう少し増えます。",
 )
-KV_HEADS = Text("KV heads", "KV ヘッド数")
+KV_HEADS = Text("KV heads", "KV ヘッド")
 ONE_TOKEN = Text("One token", "1 トークン")
-ONE_REQUEST = Text("One request", "1 リクエスト")
-FIT_AT_ONCE = Text("Fit at once", "同時に収まる数")
+ONE_REQUEST = Text("One request", "1 件")
+FIT_AT_ONCE = Text("Fit at once", "収まる件数")
 HEADS_LINK = Text("Shared heads: this model", "ヘッド共有：このモデル")
 
 REQUEST = Text("Request", "リクエスト")
@@ -469,7 +469,7 @@ LIVE_LINK = Text("Measured live: the recorded run", "実測：記録した実行
 
 FIX_ASK = Text("Your pick, before you try", "試す前の予想")
 FIX_CHANGE = Text("Change", "変更")
-FIX_FIT = Text("Fit at once", "同時に収まる数")
+FIX_FIT = Text("Fit at once", "収まる件数")
 FIX_COST = Text("Price", "代償")
 FIX_OF = Text("{fit} of {requests}", "{requests} 件中 {fit}")
 FIX_ENOUGH = Text("{fit} ✓", "{fit} ✓")

@@ -215,7 +215,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
                     count, gpu = format_count(one.scenario.gpus), show.plain(short_gpu(one.scenario.gpu))
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
                     link = f"{sizing_page}?{state.packed(to_query(one.scenario) | ours)}"
-                    line[heading] = f"[{_unbroken(cell_label(one, lang))}]({link})"
+                    line[heading] = f"[{show.unbroken(cell_label(one, lang))}]({link})"
             table.append(line)
         show.grid(table)
     told = [text.LEGEND(lang)]
@@ -321,7 +321,7 @@ def faces(compared: Sequence[Compared], lang: Lang) -> None:
 def table(compared: Sequence[Compared], lang: Lang) -> None:
     """Everything about them, what differs first."""
     rows, first_same = comparison_rows(compared, lang)
-    show.grid([{_unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
+    show.grid([{show.unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
     told = [text.SAME_BELOW(lang, first=first_same)] if first_same else []
     st.caption("  \n".join([*told, text.PER_GPU(lang)]))
     for one in compared:
@@ -330,21 +330,16 @@ def table(compared: Sequence[Compared], lang: Lang) -> None:
 
 
 def _cell(value: str) -> str:
-    return show.plain(_unbroken(value) if len(value) <= _SHORT else value)
-
-
-def _unbroken(words: str) -> str:
-    """Without a place to break a line: a phone scrolls a table rather than setting a label on end."""
-    return "\u2060".join(words.replace(" ", "\u00a0"))
+    return show.plain(show.unbroken(value) if len(value) <= _SHORT else value)
 
 
 def _halved(name: str) -> str:
     """With one place to break the line, at the hyphen nearest the middle, so that no column stands a name on end."""
     hyphens = [place for place, sign in enumerate(name, 1) if sign == "-"]
     if len(name) <= _SHORT or not hyphens:
-        return _unbroken(name)
+        return show.unbroken(name)
     half = min(hyphens, key=lambda place: abs(2 * place - len(name)))
-    return f"{_unbroken(name[:half])}\u200b{_unbroken(name[half:])}"
+    return f"{show.unbroken(name[:half])}\u200b{show.unbroken(name[half:])}"
 
 
 def why(compared: Sequence[Compared], lang: Lang) -> None:

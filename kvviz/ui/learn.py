@@ -15,7 +15,7 @@ from kvviz.charts.learn import (
 from kvviz.computations import steps
 from kvviz.core.units import format_count
 from kvviz.learn import LONG_TEXT, QUANTISED_CACHE, SCENES, SHORT_TEXT, facts, sized
-from kvviz.text import Lang, Message, Text
+from kvviz.text import Lang, Message, Text, together
 from kvviz.text import learn as text
 from kvviz.text.glossary import TERMS
 from kvviz.ui import browser, show, state
@@ -31,7 +31,7 @@ def column() -> "st.delta_generator.DeltaGenerator":
 
 def contents(lang: Lang) -> None:
     """Links to the sections, on one line."""
-    links = " · ".join(f"[{name(lang)}](#{anchor})" for anchor, name in text.SHORT_HEADINGS.items())
+    links = "\u00a0· ".join(f"[{show.unbroken(name(lang))}](#{anchor})" for anchor, name in text.SHORT_HEADINGS.items())
     st.markdown(text.CONTENTS(lang, links=links))
 
 
@@ -52,14 +52,14 @@ def say_list(of: Iterable[tuple[Text, tuple[str, ...]]], lang: Lang) -> None:
 
 def filled(sentence: Text, lang: Lang, *scenes: str) -> str:
     """A text with its numbers, and links to what shows it: by page, or by what tells several apart."""
-    said = sentence(lang, **_facts(lang))
+    said = together(sentence(lang, **_facts(lang)))
     for name in scenes:
         scene = SCENES[name]
         label = text.PAGES[scene.page](lang)
         if len(scenes) > 1:
             gpus = f"{scene.scenario.gpus} × {show.gpu_name(scene.scenario, lang)}"
             label = text.SCENE_LABELS[name](lang) if name in text.SCENE_LABELS else gpus
-        said += f" [→\u00a0{label}]({_link(name)})"
+        said += f" [{show.unbroken(f'→ {label}')}]({_link(name)})"
     return said
 
 

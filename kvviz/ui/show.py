@@ -493,6 +493,11 @@ def plain(sentence: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", parted)
 
 
+def unbroken(words: str) -> str:
+    """``words`` without a place to break a line, not even inside a Japanese word."""
+    return "\u2060".join(words.replace(" ", "\u00a0"))
+
+
 def why_this_number(sizing: Sizing, lang: Lang) -> None:
     """The formula with its numbers, where each came from, and the three numbers apart."""
     st.table(

@@ -11,7 +11,7 @@ from kvviz.core.errors import KvvizError
 from kvviz.learn import Scene
 from kvviz.qr import qr_svg
 from kvviz.scenario import shown
-from kvviz.text import Lang, Message, Text
+from kvviz.text import Lang, Message, Text, together
 from kvviz.text import workshop as text
 from kvviz.ui import browser, show, state
 from kvviz.workshop import (
@@ -144,7 +144,7 @@ def head(step: Step, lang: Lang) -> None:
 
 def work(step: Step, lang: Lang) -> None:
     """What to do, and the questions; each with its answer under it, when they are asked for."""
-    st.markdown(step.do(lang))
+    st.markdown(_in(step.do, lang))
     if step.given:
         _table(step.given, lang, narrow=True)
     several = len(step.questions) > 1
@@ -225,7 +225,7 @@ def answers(step: Step, lang: Lang) -> None:
             st.markdown(f":material/function: **{text.WORKING(lang)}**  \n{lines}")
         if step.results:
             _table(step.results, lang)
-        st.markdown(f":material/lightbulb: {show.plain(step.so(lang))}")
+        st.markdown(f":material/lightbulb: {show.plain(_in(step.so, lang))}")
     if step.key != "fix":
         _links(step, lang)
     st.button(
@@ -369,7 +369,7 @@ def _table(of: Table, lang: Lang, *, narrow: bool = False) -> None:
 
 
 def _in(said: Text | Message | str, lang: Lang) -> str:
-    return said if isinstance(said, str) else said(lang)
+    return together(said if isinstance(said, str) else said(lang))
 
 
 def _address(scene: Scene, anchor: str = "") -> str:

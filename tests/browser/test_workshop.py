@@ -1,9 +1,13 @@
 """The workshop as a class walks through it, in a real browser."""
 
 import re
+from collections.abc import Callable
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Browser, expect
 
+from kvviz.text import LANGUAGES, Lang, together
+from kvviz.workshop_sheets import answer_key, worksheet
 from tests.browser.conftest import OpenPage
 from tests.browser.harness import screenshot, settled
 
@@ -37,7 +41,7 @@ def test_open_at_a_step_guess_reveal_look_and_go_on(open_page: OpenPage) -> None
 
     page.get_by_text("日本語", exact=True).click()
     settled(page)
-    assert "変わらない（153 トークン中 64） · 正解です。" in main.inner_text()
+    assert together("変わらない（153 トークン中 64） · 正解です。") in main.inner_text()
     page.get_by_role("button", name="答えを隠す").click()
     settled(page)
     expect(main.get_by_role("radio", name="変わらない").first).to_be_checked()
@@ -45,6 +49,19 @@ def test_open_at_a_step_guess_reveal_look_and_go_on(open_page: OpenPage) -> None
     settled(page)
     expect(page.get_by_role("heading", name="8.")).to_be_visible()
     page.wait_for_url(re.compile(r"/workshop\?.*step=8&lang=ja"))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("made", [worksheet, answer_key])
+def test_a_sheet_opened_on_a_phone_is_as_wide_as_the_phone(
+    browser: Browser, made: Callable[[Lang], str], lang: Lang
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.set_content(made(lang))
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    asked = page.locator(".question > :first-child").evaluate_all("all => all.map(one => one.clientWidth)")
+    assert min(asked) > 150
+    page.close()
 
 
 def test_the_keyboard_turns_the_steps(open_page: OpenPage) -> None:

@@ -49,6 +49,9 @@ def test_the_totals_end_where_they_must(lang: Lang) -> None:
     figure = Figure(**computations_figure(1_000, lang))
     without, cached = figure.data
     assert (without.x[-1], without.y[-1]) == (1_000, 500_500)
+    assert (
+        figure.layout.xaxis.tickvals[-1] == 1_000 < figure.layout.xaxis.range[1]
+    )  # its number would be cut at the edge
     assert (cached.x[-1], cached.y[-1]) == (1_000, 1_000)
     assert without.line.dash != cached.line.dash
     assert all("500,500" in words or "1,000" in words for words in (without.name, cached.name))

@@ -128,6 +128,12 @@ def test_the_layout_fixes_the_height_and_lets_the_page_show_through() -> None:
     assert layout.font.family is None
 
 
+def test_an_axis_is_named_as_the_browsers_plotly_wants_it() -> None:
+    layout = Drawing().figure(height=300, legend={}, xaxis={"title": "Tokens"}, yaxis={})["layout"]
+    assert layout["xaxis"]["title"]["text"] == "Tokens"
+    assert "title" not in layout["yaxis"]
+
+
 def test_plotly_checks_what_is_drawn() -> None:
     drawing = Drawing()
     drawing.bar(x=[1], y=[""], hue="red")

@@ -19,7 +19,7 @@ BOTH = pytest.mark.parametrize("lang", LANGUAGES)
 
 def said(app: AppTest) -> str:
     rows = [" | ".join(map(str, row)) for table in app.table for row in table.value.itertuples(index=False)]
-    return "\n".join([*(m.value for m in (*app.markdown, *app.caption)), *rows])
+    return "\n".join([*(m.value for m in (*app.markdown, *app.caption)), *rows]).replace("\u00a0", " ")
 
 
 @BOTH

@@ -14,7 +14,8 @@ from tests.ui.page import open_page, press
 
 
 def said(app: AppTest) -> str:
-    return "\n".join(m.value for m in (*app.markdown, *app.caption, *app.info, *app.success, *app.warning))
+    said = "\n".join(m.value for m in (*app.markdown, *app.caption, *app.info, *app.success, *app.warning))
+    return said.replace("\u00a0", " ")
 
 
 def heading(app: AppTest) -> str:
