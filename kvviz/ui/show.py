@@ -48,6 +48,8 @@ from kvviz.workings import Working
 _LOG = logging.getLogger(__name__)
 MOST_DETAILS = 12
 MOST_SPLITS = 8
+_NUMBER = re.compile(r"[±+−]?\s?\d")
+_MOST_OF_A_NUMBER = 20
 GRAVE = frozenset(
     {
         "context-beyond-model",
@@ -148,11 +150,17 @@ def facts(sizing: Sizing, lang: Lang) -> None:
 
 def fact(label: str, value: str, beside: str, made: Working, key: str, lang: Lang) -> None:
     """A number in large type, with what stands beside it and its working behind a press."""
-    with st.container(border=True, gap="xxsmall", height="stretch"):
+    # Stretched, cards that a column wraps into two rows are each as tall as both: only where captions differ in length.
+    with st.container(border=True, gap="xxsmall", height="stretch" if beside else "content"):
         st.metric(label, value)
         if beside:
             st.caption(beside)  # which wraps; a metric cuts what stands beside its value
         working(made, key=key, lang=lang)
+
+
+def unbroken(cell: str) -> str:
+    """A number stays with its unit, however narrow the column; what is no number wraps."""
+    return cell.replace(" ", "\u00a0") if _NUMBER.match(cell) and len(cell) < _MOST_OF_A_NUMBER else cell
 
 
 def working(made: Working, *, key: str, lang: Lang, label: str | None = None) -> None:
@@ -379,7 +387,7 @@ def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: La
 def grid(rows: Sequence[Mapping[str, str]]) -> None:
     """Rows of text. Given as an Arrow table, which is what is sent: Streamlit makes two data frames of a list first."""
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns = {name: [unbroken(row.get(name) or "") for row in rows] for name in names}
     st.table(pyarrow.table(columns), border="horizontal", hide_index=True)
 
 
