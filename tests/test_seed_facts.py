@@ -299,8 +299,8 @@ FACTS: dict[str, tuple[Look, ...]] = {
         ),
         on(
             "live",
-            "With a cache | 28.5\u00a0s, 95\u00a0ms/token | 11.9\u00a0s, 12\u00a0ms/token",
-            "キャッシュあり | 28.5\u00a0秒（95\u00a0ms/トークン） | 11.9\u00a0秒（12\u00a0ms/トークン）",
+            "With a cache | 28.5 s, 95 ms/token | 11.9 s, 12 ms/token",
+            "キャッシュあり | 28.5 秒（95 ms/トークン） | 11.9 秒（12 ms/トークン）",
         ),
         on("live", "Faster | 5.4× | 4.7×", "速度比 | 5.4 倍 | 4.7 倍"),
     ),
