@@ -300,7 +300,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         on(
             "live",
             "With a cache | 28.5 s, 95 ms/token | 11.9 s, 12 ms/token",
-            "キャッシュあり | 28.5 秒（95 ミリ秒/トークン） | 11.9 秒（12 ミリ秒/トークン）",
+            "キャッシュあり | 28.5 秒（95 ms/トークン） | 11.9 秒（12 ms/トークン）",
         ),
         on("live", "Faster | 5.4× | 4.7×", "速度比 | 5.4 倍 | 4.7 倍"),
     ),
@@ -331,7 +331,7 @@ FACTS: dict[str, tuple[Look, ...]] = {
         ),
         on(
             "live",
-            "Residual 0 B: measured equals predicted after each of 300 steps",
+            "Residual 0 B: measured equals predicted in all 300 steps",
             "差 0 B：300 ステップすべてで実測と予測が一致",
         ),
     ),

@@ -56,6 +56,7 @@ def shares_figure(study: Study, lang: Lang, *, paper: bool) -> Figure:
         height=300,
         barmode="stack",
         legend=_LEGEND,
+        margin={"l": 8, "r": 20, "t": 8, "b": 8},  # room for 100%
         xaxis={"range": [0, 100], "ticksuffix": "%"},
         yaxis={"autorange": "reversed", "showgrid": False},
     )
@@ -146,6 +147,7 @@ def pools_figure(study: Study, lang: Lang) -> Figure:
             mode="lines+markers",
             line={"color": colour, "dash": dash, "width": 2.5},
             marker={"size": 8, "symbol": "square" if name == "contiguous" else "circle"},
+            cliponaxis=False,  # a pool that nothing fits into is a point on the axis
             name=label,
             hovertemplate="%{y:.1f}<extra></extra>",
             meta=name,

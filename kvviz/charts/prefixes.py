@@ -102,7 +102,7 @@ def chip_rows(found: CachedPrompts, lang: Lang) -> list[dict[str, Any]]:
             text.COLUMN_BLOCK(lang): row,
             text.COLUMN_TOKENS(lang): _visible(block.text),
             text.COLUMN_HASH(lang): block.hash[:HASH_DIGITS] or None,
-            text.COLUMN_STATE(lang): text.STATE_MEANINGS[block.state](lang),
+            text.COLUMN_STATE(lang): text.STATES[block.state](lang),
             text.COLUMN_NUMBER(lang): block.number,
         }
         for number, prompt in enumerate(found.prompts, 1)

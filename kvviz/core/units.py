@@ -13,7 +13,7 @@ _STEPS: tuple[tuple[int, str], ...] = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"),
 
 def format_bytes(count: int | Fraction) -> str:
     """Three significant digits with a binary suffix: ``10.4 GiB``, ``256 KiB``, ``132 B``."""
-    sign = "-" if count < 0 else ""
+    sign = "−" if count < 0 else ""
     size = -count if count < 0 else count
     for unit, suffix in _STEPS:
         # 1023.95 MiB would print as "1,024 MiB": go up one unit when rounding to three digits gets there.
@@ -24,7 +24,7 @@ def format_bytes(count: int | Fraction) -> str:
 
 def format_count(count: int) -> str:
     """Thousands separated by commas, in both languages: ``131,072``."""
-    return f"{count:,}"
+    return f"{count:,}".replace("-", "−")
 
 
 def format_exact(value: int | Fraction) -> str:

@@ -63,7 +63,7 @@ def compared_with(of: Check, lang: Lang) -> str:
     if kv_dtype != "auto":
         parts.append(text.STORED_IN(lang, type=kv_dtype))
     parts += [
-        f"{name.upper()} {size}"
+        f"{name.upper()}\u00a0{size}"
         for name, size in (("tp", settings.tp), ("pp", settings.pp), ("dcp", settings.dcp))
         if size > 1
     ]
@@ -124,7 +124,7 @@ def _row(figure: Figure, lang: Lang, *, changed: bool) -> dict[str, str]:
 
 
 def _signed(name: str, value: float) -> str:
-    return ("+" if value > 0 else "-") + shown(name, abs(value))
+    return ("+" if value > 0 else "−") + shown(name, abs(value))
 
 
 def _assumed(of: Check, lang: Lang) -> Iterator[str]:

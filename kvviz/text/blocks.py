@@ -286,7 +286,7 @@ PLAYER = {
     "logical": Text("Logical block", "論理ブロック"),
     "slots": Text("slots {first}–{last}", "スロット {first}～{last}"),
     "physical": Text("block {block}", "ブロック {block}"),
-    "filled": Text("{where} ({filled}/{all})", "{where}（{filled}/{all}）"),
+    "filled": Text("{where} ({filled}/{all})", "{where} ({filled}/{all})"),
     "freed": Text("freed", "解放済み"),
     "unreserved": Text("–", "–"),
     "rows": Text("Block table of request {request}", "リクエスト {request} のブロックテーブル"),

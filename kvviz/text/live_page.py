@@ -18,11 +18,11 @@ WHERE = Text(
 )
 NONE_YET = Text("No figures yet", "まだ値がありません")
 EQUAL = Text(
-    "Residual 0 B: measured equals predicted after each of {steps} steps",
+    "Residual 0 B: measured equals predicted in all {steps} {steps:step|steps}",
     "差 0 B：{steps} ステップすべてで実測と予測が一致",
 )
 EQUAL_PART = Text(
-    "Residual 0 B: measured equals predicted after each of the first {steps} of {all} steps",
+    "Residual 0 B: measured equals predicted in the first {steps} of {all} steps",
     "差 0 B：{all} ステップ中、最初の {steps} ステップすべてで実測と予測が一致",
 )
 ENDED_EARLY = {
@@ -189,7 +189,7 @@ COLUMN_WHAT = Text("Figure", "項目")
 NEW_TOKENS = Text("New tokens", "生成トークン")
 SECONDS_WITH = Text("With a cache", "キャッシュあり")
 SECONDS_WITHOUT = Text("Without a cache", "キャッシュなし")
-SECONDS = Text("{seconds} s, {each} ms/token", "{seconds} 秒（{each} ミリ秒/トークン）")
+SECONDS = Text("{seconds}\u00a0s, {each}\u00a0ms/token", "{seconds}\u00a0秒（{each}\u00a0ms/トークン）")
 FASTER = Text("Faster", "速度比")
 FEWER = Text("Fewer tokens computed", "計算トークンの削減比")
 TIMES = Text("{times}×", "{times} 倍")

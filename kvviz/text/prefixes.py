@@ -167,7 +167,7 @@ STATE_MEANINGS = {
         "known, but computed again with the last token, which always is",
         "既知だが、必ず計算する最後のトークンとともに再計算",
     ),
-    "partial": Text("not full: no hash, always computed", "満杯でなく、ハッシュなし、必ず計算"),
+    "partial": Text("no hash, always computed", "満杯でなく、ハッシュなし、必ず計算"),
 }
 CHIP_TITLE = Text(
     en="Block {row}: {state}. Hash {hash}, block {number} of the pool.\n{tokens}",

@@ -37,7 +37,7 @@ from kvviz.serving import (
     totals,
     with_look,
 )
-from kvviz.text import Lang
+from kvviz.text import Lang, together
 from kvviz.text import serving as text
 from kvviz.ui import browser, models, show
 
@@ -306,7 +306,7 @@ def _line_row(line: Line, of: Prediction, lang: Lang) -> dict[str, str]:
     if not difference:
         apart = text.EQUAL(lang)
     else:
-        apart = f"{difference / line.predicted:+.1%}" if line.predicted else f"{difference:+,}"
+        apart = (f"{difference / line.predicted:+.1%}" if line.predicted else f"{difference:+,}").replace("-", "−")
     return {
         text.FIGURE(lang): _figure(line, of, lang),
         text.REPORTED(lang): _in_unit(line, line.reported),
@@ -326,7 +326,7 @@ def _figure(line: Line, of: Prediction, lang: Lang) -> str:
 
 
 def _in_unit(line: Line, count: int | None) -> str:
-    return format_bytes(count) if count is not None and line.unit == "bytes" else _count(count)
+    return together(format_bytes(count)) if count is not None and line.unit == "bytes" else _count(count)
 
 
 def _share(fraction: float | None) -> str:

@@ -14,7 +14,7 @@ from kvviz.log_check import Check, Model, check, decode, encoder_model, model_of
 from kvviz.log_check.measured import scenario_of
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario, parse_value
-from kvviz.text import Lang
+from kvviz.text import Lang, together
 from kvviz.text import log_check as text
 from kvviz.ui import browser, models, show
 
@@ -40,9 +40,12 @@ def entered(lang: Lang) -> str:
     for engine, (_, source) in EXAMPLES.items():
         if pasted and pasted == _read(engine):
             st.markdown(f":small[{text.EXAMPLE_SOURCE(lang, source=source)}]")  # a link in a caption is too pale
-    pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
+    box, file = st.columns([3, 1])  # the answer is then in the first window
+    with box:
+        pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
     uploads = st.session_state.get("log_uploads", 0)
-    uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
+    with file:
+        uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
     if pasted and pasted.strip():
         return pasted
     return decode(uploaded.getvalue()) if uploaded is not None else ""
@@ -178,7 +181,7 @@ def answer(checked: Check, lang: Lang) -> None:
     if basis := report.compared_with(checked, lang):
         st.caption(show.plain(basis))
     if rows := report.rows(checked, lang, narrow=browser.is_phone()):
-        st.table(rows, border="horizontal")
+        st.table([{name: together(cell) for name, cell in row.items()} for row in rows], border="horizontal")
         if made := workings.of_check(checked, lang):
             show.working(made, key="log", lang=lang)
     if rows := report.said(checked, lang):

@@ -349,7 +349,7 @@ def capacity(sizing: Sizing | None, lang: Lang) -> None:
         key="prefix_curve",
         lang=lang,
     )
-    low, high = (f"{100 * apart:+.1f}" for apart in furthest_apart(trace))
+    low, high = (f"{100 * apart:+.1f}".replace("-", "−") for apart in furthest_apart(trace))
     st.caption(text.CITED(lang, low=low, high=high))
     if sizing is not None and pool is not None:
         whose = {"gpus": sizing.scenario.gpus // sizing.engines, "gpu": show.gpu_name(sizing.scenario, lang)}
@@ -407,17 +407,16 @@ def savings(sizing: Sizing, lang: Lang) -> None:
             said = (text.SAVES_NO_BLOCK if shares else text.SAVES_NOTHING) if shared else text.SAVES_NONE
         st.markdown(said(lang, held=format_count(held), rest=rest, **counts, **values))
         show.working(partial(workings.at_once, asked, lang), key="prefix_saves", lang=lang)
-    st.caption(
-        text.SCENARIO(
-            lang,
-            model=show.plain(scenario.model),
-            gpus=format_count(scenario.gpus),
-            gpu=show.plain(show.gpu_name(scenario, lang)),
-            tokens=format_count(sizing.tokens),
-            engine=engine_name(scenario),
-            link=state.link_to("", _on_sizing(scenario, shared)),
-        )
+    told = text.SCENARIO(
+        lang,
+        model=show.plain(scenario.model),
+        gpus=format_count(scenario.gpus),
+        gpu=show.plain(show.gpu_name(scenario, lang)),
+        tokens=format_count(sizing.tokens),
+        engine=engine_name(scenario),
+        link=state.link_to("", _on_sizing(scenario, shared)),
     )
+    st.markdown(f":small[{told}]")  # a link in a caption is too pale
     if sizing.budget is not None and most:
         show.chart(
             saves_figure(sizing, shared, lang),

@@ -25,7 +25,7 @@ from kvviz.mistakes import (
 )
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing
-from kvviz.text import Lang, Message
+from kvviz.text import Lang, Message, together
 from kvviz.text import dispute as text
 from kvviz.text import export as exported
 from kvviz.text import mistakes as mistaken
@@ -186,7 +186,7 @@ def _numbers(sizing: Sizing, lang: Lang, *, counted: bool) -> dict[str, str]:
     if counted and pool is not None:
         fit, asked = format_count(sizing.max_sequences_counted or 0), format_count(sizing.scenario.requests)
         numbers |= {text.POOL(lang): format_bytes(pool), text.AT_ONCE(lang): f"{fit} / {asked}"}
-    return {name: value.replace(" ", "\u00a0") for name, value in numbers.items()}
+    return {name: together(value) for name, value in numbers.items()}
 
 
 def _changes(changes: Sequence[Change], lang: Lang) -> str:

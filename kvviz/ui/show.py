@@ -31,7 +31,7 @@ from kvviz.scenario import MORE_SETTINGS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.splits import Split
 from kvviz.splits import splits as ways_to_split
-from kvviz.text import Lang, Text
+from kvviz.text import Lang, Text, together
 from kvviz.text import advice as pitfalls
 from kvviz.text import dispute as disputed
 from kvviz.text import explain as why
@@ -150,7 +150,8 @@ def facts(sizing: Sizing, lang: Lang) -> None:
 
 def fact(label: str, value: str, beside: str, made: Made, key: str, lang: Lang) -> None:
     """A number in large type, with what stands beside it and its working behind a press."""
-    with st.container(border=True, gap="xxsmall", height="stretch"):
+    # Stretched, cards that a column wraps into two rows are each as tall as both: only where captions differ in length.
+    with st.container(border=True, gap="xxsmall", height="stretch" if beside else "content"):
         st.metric(label, value)
         if beside:
             st.caption(beside)  # which wraps; a metric cuts what stands beside its value
@@ -387,7 +388,7 @@ def table(rows: Callable[[], Sequence[Mapping[str, Any]]], *, key: str, lang: La
 def grid(rows: Sequence[Mapping[str, str]]) -> None:
     """Rows of text. Given as an Arrow table, which is what is sent: Streamlit makes two data frames of a list first."""
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns = {name: [together(row.get(name) or "") for row in rows] for name in names}
     st.table(pyarrow.table(columns), border="horizontal", hide_index=True)
 
 

@@ -271,6 +271,9 @@ def test_it_fits_the_screen(open_page: OpenPage, lang: str, phone: bool) -> None
         box = canvas.bounding_box()
         assert box is not None
         assert box["width"] > 250
+    rows = page.locator(".rows")
+    assert rows.evaluate("rows => rows.scrollWidth <= rows.clientWidth")
+    assert all(rows.locator("tr").evaluate_all("rows => rows.map(row => row.offsetHeight < 40)"))  # a line each
     screenshot(page, f"blocks-{lang}-{'phone-dark' if phone else 'desktop'}-7", whole=True)
 
 

@@ -13,9 +13,13 @@ LOGS = Path(__file__).parent.parent / "data" / "logs"
 @OPPOSITES
 def test_an_example(open_page: OpenPage, lang: str, phone: bool) -> None:
     page = open_page("/check-log", locale=lang, phone=phone, dark=phone)
+    if not phone:
+        page.set_viewport_size({"width": 1280, "height": 720})
     page.get_by_role("button", name="vLLM").click()
     settled(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(1)
+    if not phone:  # the answer is seen without scrolling
+        expect(page.get_by_test_id("stAlert")).to_be_in_viewport(ratio=1)
     expect(page.get_by_test_id("stTable").first).to_contain_text("75,840")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     screenshot(page, f"check-log-{lang}-{'phone' if phone else 'desktop'}", whole=True)

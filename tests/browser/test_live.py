@@ -45,6 +45,19 @@ def test_opens_with_the_recorded_run(open_page: OpenPage, lang: Lang, phone: boo
     screenshot(page, f"live-{lang}-{'phone' if phone else 'desktop'}", whole=True)
 
 
+def test_where_the_cards_wrap_none_covers_the_chart(open_page: OpenPage) -> None:
+    page = open_page("/live")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    settled(page)
+    cards = [card.bounding_box() for card in page.get_by_test_id("stMetric").all()]
+    tops = [card["y"] for card in cards if card]
+    assert len(set(tops)) == 2  # else there is nothing to see here
+    chart = page.get_by_test_id("stPlotlyChart").first.bounding_box()
+    assert chart
+    assert max(tops) - min(tops) < 200
+    assert max(card["y"] + card["height"] for card in cards if card) < chart["y"]
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_short_run(open_page: OpenPage, lang: Lang) -> None:
     page = open_page(f"/live?lang={lang}", locale=lang)

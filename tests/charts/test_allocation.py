@@ -30,6 +30,7 @@ EACH = pytest.mark.parametrize("of", [PAPERS, SMALL], ids=["sharegpt", "teaching
 @BOTH
 def test_the_bars_are_the_shares_and_add_up(of: Study, lang: Lang) -> None:
     figure = Figure(**charts.shares_figure(of, lang, paper=False))
+    assert figure.layout.margin.r >= 20  # Plotly leaves out a last mark, 100%, that the edge would cut
     bars = {bar.meta: bar.x for bar in figure.data}
     assert list(bars) == list(text.SHARES)
     for place, system in enumerate(of.systems):
@@ -59,6 +60,7 @@ def test_the_lines_are_the_study(of: Study, lang: Lang) -> None:
     assert list(lines["used"].x) == [str(point.block_tokens) for point in of.blocks]
     assert list(lines["entries"].y) == [point.table_entries for point in of.blocks]
     pools = Figure(**charts.pools_figure(of, lang))
+    assert not any(trace.cliponaxis for trace in pools.data)  # nothing that fits is half a mark on the axis
     assert [list(trace.y) for trace in pools.data] == [
         [point.contiguous for point in of.pools],
         [point.paged for point in of.pools],

@@ -73,13 +73,19 @@ def test_where_a_prompt_differs_is_outlined(lang: Lang) -> None:
 
 
 @BOTH
+def test_the_legend_says_no_state_twice(lang: Lang) -> None:
+    for state, meaning in text.STATE_MEANINGS.items():
+        assert not meaning(lang).startswith(text.STATES[state](lang))
+
+
+@BOTH
 def test_the_chips_as_a_table(lang: Lang) -> None:
     found = cached(SOME, 4)
     rows = chip_rows(found, lang)
     assert len(rows) == found.blocks
     shown = [row[text.COLUMN_HASH(lang)] for row in rows]
     assert shown == [block.hash[:6] or None for prompt in found.prompts for block in prompt.blocks]
-    assert sum(row[text.COLUMN_STATE(lang)] == text.STATE_MEANINGS["hit"](lang) for row in rows) == found.hit_blocks
+    assert sum(row[text.COLUMN_STATE(lang)] == text.STATES["hit"](lang) for row in rows) == found.hit_blocks
 
 
 @BOTH

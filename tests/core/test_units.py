@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from kvviz.core.units import format_exact
+from kvviz.core.units import MIB, format_bytes, format_count, format_exact
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,7 @@ from kvviz.core.units import format_exact
 )
 def test_no_digit_is_lost(value: int | Fraction, expected: str) -> None:
     assert format_exact(value) == expected
+
+
+def test_what_is_less_has_a_minus_and_no_hyphen() -> None:
+    assert (format_bytes(-901 * MIB), format_count(-1_525)) == ("−901 MiB", "−1,525")

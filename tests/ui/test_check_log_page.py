@@ -1,6 +1,7 @@
 """The log page as a script, in both languages: an example at a press, what is missing, and nothing of it in a link."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def test_an_example_is_one_press(engine: str, lang: Lang) -> None:
     table = app.table[0].value.to_csv()
     assert "✓" in table
     assert "✗" not in table
+    assert not re.search(r"\d [KMG]iB", table)  # a unit has no line of its own
     app.button(key="log_clear").click().run()
     assert not any((app.success, app.table))
 
@@ -72,7 +74,7 @@ def test_an_example_is_one_press(engine: str, lang: Lang) -> None:
 def test_the_token_line_of_a_hybrid_is_explained() -> None:
     app = pasted(excerpt("28228"))
     assert text.CAUSES["tokens_line_is_groups"].en in said(app)
-    assert "Predicted for moonshotai/Kimi-Linear-48B-A3B-Instruct · TP 2" in said(app)
+    assert "Predicted for moonshotai/Kimi-Linear-48B-A3B-Instruct · TP\u00a02" in said(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -93,7 +95,7 @@ def test_a_bundled_model_can_be_chosen_instead() -> None:
     assert {box.key for box in app.text_input} == {"log_tp"}
     app.text_input(key="log_tp").set_value("2").run()
     assert not app.exception
-    assert "TP 2" in said(app)
+    assert "TP\u00a02" in said(app)
     app.text_input(key="log_tp").set_value("many").run()
     assert "many" in said(app)
     assert app.text_input(key="log_tp").value == "many"
