@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-import streamlit as st
-
 from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
@@ -17,6 +15,7 @@ from kvviz.scenario import DEFAULTS, Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Message
 from kvviz.ui import models
+from kvviz.ui.session import session
 
 _TOGETHER = {"tp": ("tp", "gpus"), "gpus": ("tp", "gpus")}
 """Settings that make sense only together: one is not replaced without the other."""
@@ -91,7 +90,7 @@ def _of_bundled(scenario: Scenario) -> tuple[Resolved, Sizing]:
 def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
     """Answer ``scenario``; settings that this model or GPU cannot be run with are replaced by the last that could."""
     errors = dict(errors)
-    good: Scenario = st.session_state.get("good", Scenario())
+    good: Scenario = session().get("good", Scenario())
     while True:
         try:
             resolved, sizing = _answered(scenario)
@@ -108,6 +107,6 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
             errors.setdefault(name, error.message)
             scenario = scenario.with_changes(**standing_in)
         else:
-            st.session_state["good"] = resolved.scenario
+            session()["good"] = resolved.scenario
             notes = (*resolved.notes, *all_notes(sizing))
             return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=errors)

@@ -40,6 +40,7 @@ from kvviz.serving import (
 from kvviz.text import Lang, together
 from kvviz.text import serving as text
 from kvviz.ui import browser, models, show
+from kvviz.ui.session import session
 
 _EVERY_S: Final = 2.0
 _PATIENCE_S: Final = 0.5
@@ -72,7 +73,7 @@ def section(mine: Scenario, lang: Lang) -> None:
 
 
 def _engines(addresses: Sequence[Address], mine: Scenario, lang: Lang) -> None:
-    seen: dict[str, tuple[Sample, ...]] = st.session_state.setdefault("attached_seen", {})
+    seen: dict[str, tuple[Sample, ...]] = session().setdefault("attached_seen", {})
     looks = {address.name: look(address, patience_s=_PATIENCE_S) for address in addresses}
     for name, now in looks.items():
         seen[name] = with_look(seen.get(name, ()), now, now_s=monotonic())
@@ -251,7 +252,7 @@ def _beside(number: int, reading: Reading, mine: Scenario, lang: Lang) -> None:
         if hub is not None:
             label = text.READ_FROM_HUB(lang, model=show.plain(hub[:120]))
             st.button(label, key=f"attached_hub_{number}", on_click=_read_from_hub, args=(hub,))
-            if st.session_state.get("model_problem") and st.session_state["model_problem"][0] == hub:
+            if session().get("model_problem") and session()["model_problem"][0] == hub:
                 show.lines((models.problem(hub)(lang),))
         label = text.USE_SIZING(lang, model=show.plain(mine.model))
         if not st.checkbox(label, key=f"attached_stand_in_{number}", persist_state="session"):

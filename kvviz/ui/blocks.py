@@ -37,6 +37,7 @@ from kvviz.text import blocks as text
 from kvviz.ui import browser, show
 from kvviz.ui.answer import Answer
 from kvviz.ui.player import step_of
+from kvviz.ui.session import session
 from kvviz.verdict import short_name
 
 _NAMES: Final = {"trace": text.TRACES, "reserve": text.RESERVES, "place": text.PLACES, "view": text.VIEWS}
@@ -44,17 +45,17 @@ _NAMES: Final = {"trace": text.TRACES, "reserve": text.RESERVES, "place": text.P
 
 def begin() -> None:
     """On the page's first run in a session, take over what the link says of it."""
-    if "blocks_good" in st.session_state:
+    if "blocks_good" in session():
         return
     settings, step, rejected = from_query({name: st.query_params[name] for name in st.query_params})
-    st.session_state["blocks_rejected"] = list(rejected)
-    st.session_state["blocks_shown"] = (settings, "", None, step)
+    session()["blocks_rejected"] = list(rejected)
+    session()["blocks_shown"] = (settings, "", None, step)
     put(settings)
 
 
 def put(settings: Settings) -> None:
     """Make ``settings`` what the widgets show. Only before they are drawn."""
-    st.session_state["blocks_good"] = settings
+    session()["blocks_good"] = settings
     for name in FIELDS:
         value = getattr(settings, name)
         st.session_state[f"blocks_{name}"] = f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)
@@ -62,7 +63,7 @@ def put(settings: Settings) -> None:
 
 def read(lang: Lang) -> tuple[Settings, tuple[str, ...]]:
     """What the widgets ask for, and what is wrong with it; then the last usable settings stand in."""
-    good: Settings = st.session_state["blocks_good"]
+    good: Settings = session()["blocks_good"]
     given, wrong = {}, []
     hidden = _hidden(st.session_state.get("blocks_view", good.view), st.session_state.get("blocks_trace", good.trace))
     for name in FIELDS:
@@ -78,7 +79,7 @@ def read(lang: Lang) -> tuple[Settings, tuple[str, ...]]:
         wrong.append(error.message(lang))
         asked = good
     else:
-        st.session_state["blocks_good"] = asked
+        session()["blocks_good"] = asked
     return asked, tuple(wrong)
 
 
@@ -95,28 +96,28 @@ def _hidden(view: str, trace: str) -> set[str]:
 
 def _trace_chosen() -> None:
     """Callback: other requests come with a pool that suits them."""
-    good: Settings = st.session_state["blocks_good"]
+    good: Settings = session()["blocks_good"]
     put(replace(PRESETS[st.session_state["blocks_trace"]], view=good.view))
 
 
 def _file_chosen() -> None:
     """Callback: read the file that was uploaded, or say what is wrong with it."""
-    st.session_state["blocks_own"] = None
-    st.session_state["blocks_own_problem"] = None
+    session()["blocks_own"] = None
+    session()["blocks_own_problem"] = None
     if (file := st.session_state["blocks_file"]) is None:
         return
     try:
         trace = read_trace(file, name=file.name, limit=VISITOR_REQUESTS)
     except KvvizError as error:
-        st.session_state["blocks_own_problem"] = error.message
+        session()["blocks_own_problem"] = error.message
     else:
         digest = hashlib.sha256(file.getvalue()).hexdigest()
-        st.session_state["blocks_own"] = digest, trace
+        session()["blocks_own"] = digest, trace
 
 
 def take_pool(blocks: int, plan: VllmPlan, longest: int) -> None:
     """Callback: play on a pool of so many blocks, with the plan's groups of layers."""
-    good: Settings = st.session_state["blocks_good"]
+    good: Settings = session()["blocks_good"]
     block = min(plan.block_tokens, BOUNDS["block"][1])
     longest = min(max(longest, BOUNDS["longest"][0]), BOUNDS["longest"][1])
     pool = min(blocks, MAX_BLOCKS) * block
@@ -132,7 +133,7 @@ def requests(settings: Settings) -> tuple[str, Iterable[Request]] | None:
     if settings.trace == GENERATED:
         return GENERATED, settings.made_up()
     if settings.trace == OWN:
-        own: tuple[str, Trace] | None = st.session_state.get("blocks_own")
+        own: tuple[str, Trace] | None = session().get("blocks_own")
         return (own[0], own[1].requests) if own else None
     return settings.trace, _bundled(settings.trace).requests
 
@@ -162,15 +163,15 @@ def prepared(settings: Settings, lang: Lang) -> tuple[Race, bytes, int]:
         found = TEACHING.name, TEACHING.requests
     name, all_requests = found
     raced = _raced(settings, name, all_requests)
-    before, before_name, before_lang, start = st.session_state["blocks_shown"]
+    before, before_name, before_lang, start = session()["blocks_shown"]
     if (settings, name) != (before, before_name or name):
         start = 0
     elif before_lang not in (None, lang):  # the same race in another language goes on where it was
-        start = st.session_state["blocks_step"]
+        start = session()["blocks_step"]
     start = min(start, raced.end)
-    st.session_state["blocks_shown"] = (settings, name, lang, start)
+    session()["blocks_shown"] = (settings, name, lang, start)
     packed = _packed(settings, name, start, lang, raced)
-    st.session_state["blocks_step"] = step = min(step_of("race", packed, start), raced.end)
+    session()["blocks_step"] = step = min(step_of("race", packed, start), raced.end)
     return raced, packed, step
 
 
@@ -186,7 +187,7 @@ def controls(settings: Settings, answered: Answer, lang: Lang) -> None:
     if settings.trace == OWN:
         label = text.UPLOAD(lang, megabytes=_megabytes())
         st.file_uploader(label, key="blocks_file", type=["csv", "json", "jsonl"], on_change=_file_chosen)
-        if own := st.session_state.get("blocks_own"):
+        if own := session().get("blocks_own"):
             counted = format_count(len(own[1].requests))
             st.caption(show.plain(text.PLAYED(lang, name=own[1].name, requests=counted)))
     if settings.trace == GENERATED:
@@ -266,20 +267,20 @@ def research(raced: Race, lang: Lang) -> None:
         "place": settings.place,
     }
     key = (name, len(part), *asked.values())
-    known, found = st.session_state.get("blocks_study", (None, None))
+    known, found = session().get("blocks_study", (None, None))
     place = st.container(horizontal=True, vertical_alignment="center")
     with place:
         if st.button(text.RUN(lang), key="blocks_run", type=browser.foremost(), icon=":material/play_arrow:"):
-            st.session_state["blocks_under_way"] = Underway(key, study(part, **asked))  # type: ignore[arg-type]
+            session()["blocks_under_way"] = Underway(key, study(part, **asked))  # type: ignore[arg-type]
     # Whatever is touched on the page starts a new run of this script: it goes on where the last one was stopped.
-    begun: Underway | None = st.session_state.get("blocks_under_way")
+    begun: Underway | None = session().get("blocks_under_way")
     if begun is not None and begun.key == key:
         with place:
             bar = st.progress(begun.done, text=text.WORKING(lang, percent=f"{begun.done:.0%}"), width="stretch")
             st.button(text.CANCEL(lang), key="blocks_cancel", on_click=_cancel)
         while begun.go_on():
             bar.progress(begun.done, text=text.WORKING(lang, percent=f"{begun.done:.0%}"))
-        st.session_state["blocks_study"] = key, begun.found
+        session()["blocks_study"] = key, begun.found
         _cancel()
         st.rerun()  # without the bar
     elif begun is not None:  # of a race that is not shown any more
@@ -290,7 +291,7 @@ def research(raced: Race, lang: Lang) -> None:
 
 
 def _cancel() -> None:
-    st.session_state.pop("blocks_under_way", None)
+    session().pop("blocks_under_way", None)
 
 
 def _charts(found: Study, lang: Lang, *, paper: bool) -> None:
@@ -317,15 +318,15 @@ def _charts(found: Study, lang: Lang, *, paper: bool) -> None:
 
 def messages(wrong: Iterable[str], settings: Settings, lang: Lang) -> None:
     """What cannot be used, a line each."""
-    for message in st.session_state["blocks_rejected"]:
+    for message in session()["blocks_rejected"]:
         st.warning(show.plain(message(lang)), icon=":material/link_off:")
-    st.session_state["blocks_rejected"] = []
+    session()["blocks_rejected"] = []
     for sentence in wrong:
         show.lines((text.STANDS_IN(lang, why=sentence),))
     if settings.trace == OWN:
-        if problem := st.session_state.get("blocks_own_problem"):
+        if problem := session().get("blocks_own_problem"):
             show.lines((problem(lang),))
-        elif not st.session_state.get("blocks_own"):
+        elif not session().get("blocks_own"):
             st.info(text.NO_FILE(lang, megabytes=_megabytes()), icon=":material/upload_file:")
 
 

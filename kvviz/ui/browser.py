@@ -11,6 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from kvviz.text import Lang
+from kvviz.ui.session import session
 
 PHONE = "(max-width: 900px), (max-height: 500px) and (pointer: coarse)"
 """Too narrow for controls beside the answer, or a phone turned on its side: turning it must not redraw the page."""
@@ -62,11 +63,11 @@ def is_phone() -> bool:
     reported = st.session_state.get("browser", {}).get("phone")
     if reported is not None:
         return bool(reported)
-    if "phone_guess" not in st.session_state:  # asked several times a run, and reading headers is slow
+    if "phone_guess" not in session():  # asked several times a run, and reading headers is slow
         headers = st.context.headers
         guess = headers.get("Sec-Ch-Ua-Mobile") == "?1" or "Mobi" in (headers.get("User-Agent") or "")
-        st.session_state["phone_guess"] = guess
-    return bool(st.session_state["phone_guess"])
+        session()["phone_guess"] = guess
+    return bool(session()["phone_guess"])
 
 
 def foremost() -> Literal["primary", "secondary"]:

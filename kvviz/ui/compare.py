@@ -45,6 +45,7 @@ from kvviz.text import compare as text
 from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, show, state
 from kvviz.ui.answer import ask
+from kvviz.ui.session import session
 
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
@@ -57,9 +58,9 @@ URL: Final = "/compare"
 
 def begin(base: Scenario) -> None:
     """On the page's first run in a session, take over what the link says of it."""
-    if "compared" in st.session_state:
+    if "compared" in session():
         return
-    st.session_state["compared"] = state.together()
+    session()["compared"] = state.together()
     unknown: list[str] = []
     gpus = {gpu.id for gpu in every_device()}
     st.session_state["compare_models"] = _listed("models", catalogue.models(), unknown) or list(MODELS)
@@ -68,14 +69,14 @@ def begin(base: Scenario) -> None:
     counts = _listed("counts", [str(count) for count in _MORE_COUNTS], unknown)
     st.session_state["compare_counts"] = [int(count) for count in counts] or list(COUNTS)
     pair = st.query_params.get("pair", "").split(",")
-    st.session_state["compare_pair"] = tuple(int(n) for n in pair if n in _NUMBERS)
-    st.session_state["compare_unknown"] = unknown
-    problem = {name: st.session_state.get(name) for name in ("model_problem", "hits")}
-    for scenario in st.session_state["compared"]:
+    session()["compare_pair"] = tuple(int(n) for n in pair if n in _NUMBERS)
+    session()["compare_unknown"] = unknown
+    problem = {name: session().get(name) for name in ("model_problem", "hits")}
+    for scenario in session()["compared"]:
         if not scenario.config and not models.known(scenario.model) and "/" in scenario.model:
             revision = f"@{scenario.revision}" if scenario.revision else ""
             models.ask_hub(scenario.model + revision)
-    st.session_state.update(problem)  # what is wrong with these is not the Sizing page's
+    session().update(problem)  # what is wrong with these is not the Sizing page's
 
 
 def _listed(name: str, known: Sequence[str] | set[str], unknown: list[str]) -> list[str]:
@@ -87,7 +88,7 @@ def _listed(name: str, known: Sequence[str] | set[str], unknown: list[str]) -> l
 
 def scenarios(default: Sequence[Scenario]) -> tuple[Scenario, ...]:
     """Those side by side; ``default`` until somebody chose others."""
-    chosen: tuple[Scenario, ...] = st.session_state["compared"]
+    chosen: tuple[Scenario, ...] = session()["compared"]
     return chosen or tuple(default)
 
 
@@ -115,18 +116,18 @@ def _figure(of: ByIdentity[tuple[Compared, ...]], lang: Lang) -> Figure:
 
 def put(chosen: Sequence[Scenario], before: Sequence[Scenario]) -> None:
     """Callback: compare these instead of ``before``."""
-    undo = [*st.session_state.get("compare_undo", []), tuple(before)]
-    st.session_state["compare_undo"] = undo[-state.MOST_UNDO :]
-    st.session_state["compared"] = tuple(chosen)[:SET_SCENARIOS]
-    st.session_state["compare_pair"] = ()
+    undo = [*session().get("compare_undo", []), tuple(before)]
+    session()["compare_undo"] = undo[-state.MOST_UNDO :]
+    session()["compared"] = tuple(chosen)[:SET_SCENARIOS]
+    session()["compare_pair"] = ()
 
 
 def undo() -> None:
     """Callback: what was compared before the last change."""
-    if steps := st.session_state.get("compare_undo"):
-        st.session_state["compared"] = steps[-1]
-        st.session_state["compare_undo"] = steps[:-1]
-        st.session_state["compare_pair"] = ()
+    if steps := session().get("compare_undo"):
+        session()["compared"] = steps[-1]
+        session()["compare_undo"] = steps[:-1]
+        session()["compare_pair"] = ()
 
 
 def share(base: Scenario, compared: Sequence[Compared], lang: Lang) -> None:
@@ -150,13 +151,13 @@ def _publish(base: Scenario, scenarios: Sequence[Scenario]) -> str:
         models=",".join(st.session_state["compare_models"]),
         devices=",".join(st.session_state["compare_gpus"]),
         counts=",".join(str(count) for count in st.session_state["compare_counts"]),
-        pair=",".join(map(str, st.session_state["compare_pair"])),
+        pair=",".join(map(str, session()["compare_pair"])),
     )
 
 
 def unknown_in_link(lang: Lang) -> None:
     """What of the link's models and GPUs is not known here."""
-    for one in st.session_state["compare_unknown"]:
+    for one in session()["compare_unknown"]:
         st.warning(show.plain(text.UNKNOWN_IN_LINK(lang, shown=one)), icon=":material/link_off:")
 
 
@@ -256,11 +257,11 @@ def buttons(
             st.button(text.TYPES(lang, types=named), key="compare_types", on_click=put, args=(types, now))
         with st.popover(text.CHANGE_SET(lang), icon=":material/edit:", key="compare_changes"):
             opened = _changes(compared, lang)
-        if st.session_state.get("compare_undo"):
+        if session().get("compare_undo"):
             st.button(
                 text.UNDO(lang), key="compare_undo_button", icon=":material/undo:", type="tertiary", on_click=undo
             )
-    editing = st.session_state.get("compare_editing")
+    editing = session().get("compare_editing")
     if opened is None and editing is not None and editing < len(now) and base not in now:
         st.button(
             text.REPLACE(lang, number=editing + 1),
@@ -283,7 +284,7 @@ def _changes(compared: Sequence[Compared], lang: Lang) -> Scenario | None:
         with st.container(horizontal=True):
             if st.button(text.EDIT(lang, number=one.number), key=f"compare_edit_{place}", help=text.EDIT_HELP(lang)):
                 opened = one.scenario
-                st.session_state["compare_editing"] = place
+                session()["compare_editing"] = place
             if len(now) > 1:
                 others = [*now[:place], *now[place + 1 :]]
                 label = text.REMOVE(lang, number=one.number)
@@ -292,15 +293,15 @@ def _changes(compared: Sequence[Compared], lang: Lang) -> Scenario | None:
 
 
 def _replace(place: int, scenario: Scenario, now: Sequence[Scenario]) -> None:
-    st.session_state["compare_editing"] = None
+    session()["compare_editing"] = None
     put([*now[:place], scenario, *now[place + 1 :]], now)
 
 
 def open_on_sizing(scenario: Scenario) -> None:
     """Make it the Sizing page's scenario. Undo there goes back."""
     if scenario.config:
-        st.session_state["pasted"][scenario.model] = scenario.config
-    st.session_state["linked_revision"] = (scenario.model, scenario.revision)
+        session()["pasted"][scenario.model] = scenario.config
+    session()["linked_revision"] = (scenario.model, scenario.revision)
     state.apply(scenario)
 
 
@@ -379,10 +380,10 @@ def _difference(one: Compared, other: Compared) -> Difference | None:
 def _pair(numbers: list[int], lang: Lang) -> tuple[int, int]:
     """Which two are explained."""
     pairs = list(combinations(numbers, 2))
-    now = tuple(sorted(st.session_state["compare_pair"]))
+    now = tuple(sorted(session()["compare_pair"]))
     if now not in pairs:
         now = pairs[0]
-    st.session_state["compare_pair"] = now
+    session()["compare_pair"] = now
     if len(pairs) > 1:
         st.session_state["compare_pair_box"] = now
         st.selectbox(
@@ -397,7 +398,7 @@ def _pair(numbers: list[int], lang: Lang) -> tuple[int, int]:
 
 
 def _pair_chosen() -> None:
-    st.session_state["compare_pair"] = st.session_state["compare_pair_box"]
+    session()["compare_pair"] = st.session_state["compare_pair_box"]
 
 
 def context(base: Scenario, engine: str, lang: Lang) -> None:

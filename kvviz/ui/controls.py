@@ -25,6 +25,7 @@ from kvviz.text import Lang, Text
 from kvviz.text import sizing as text
 from kvviz.ui import browser, models, show, state
 from kvviz.ui.answer import Answer
+from kvviz.ui.session import session
 from kvviz.verdict import short_name
 
 _MORE: Final[Mapping[str, Text]] = {
@@ -69,6 +70,7 @@ def all_of(answered: Answer, lang: Lang) -> None:
 def seven(answered: Answer, lang: Lang) -> None:
     """Model, GPU, how many, input, output, requests in flight, KV cache type."""
     scenario = answered.scenario
+    state.draws("model")
     st.selectbox(
         text.MODEL(lang),
         _with("model", models.offered()),
@@ -88,14 +90,15 @@ def seven(answered: Answer, lang: Lang) -> None:
             if answered.sizing is not None:
                 show.face(answered.sizing, lang)
             show.origin(scenario, lang)
-        if models.lacks_weights(st.session_state["model"]):
+        if models.lacks_weights(str(state.shown("model"))):
             _try_again(lang)
-    pastes = st.session_state.get("pastes", 0)
+    pastes = session().get("pastes", 0)
     with st.popover(text.PASTE(lang), icon=":material/content_paste:", width="stretch", key=f"paste_{pastes}"):
         _paste(lang)
     left, right = _pair([2, 1])
     with left:
         names = {d.id: d.name for d in every_device()} | {"": text.NO_GPU(lang)}
+        state.draws("gpu")
         st.selectbox(
             text.GPU(lang),
             _with("gpu", list(names)),
@@ -110,7 +113,7 @@ def seven(answered: Answer, lang: Lang) -> None:
     with right:
         _typed("gpus", lang, text.GPUS_HELP)
     _errors(answered, lang, "gpu", "gpus")
-    if "gpu" in answered.errors and (hits := meant(str(st.session_state["gpu"]))):
+    if "gpu" in answered.errors and (hits := meant(str(state.shown("gpu")))):
         ids = [gpu.id for gpu in hits[:_MOST_HITS]]
         st.pills(
             text.GPU_HITS(lang),
@@ -191,7 +194,7 @@ def _one_of_more(field: str, answered: Answer, lang: Lang) -> None:
 
 def _paste(lang: Lang) -> None:
     st.text_area(text.PASTE_BOX(lang), key="paste_box", height=220, placeholder='{"model_type": "llama", …}')
-    if lines := st.session_state.get("paste_problem"):
+    if lines := session().get("paste_problem"):
         show.lines(lines)
     st.text_input(text.PASTE_NAME(lang), key="paste_name", placeholder=text.AUTO(lang), max_chars=96)
     st.button(text.PASTE_APPLY(lang), on_click=state.use_pasted_config, type=browser.foremost())
@@ -202,7 +205,7 @@ def _hub(lang: Lang) -> None:
     """What helps where the model was not found: another try, what the Hub's search found, or a token."""
     if models.can_pass():
         _try_again(lang)
-    if hits := st.session_state.get("hits"):
+    if hits := session().get("hits"):
         st.pills(text.HUB_HITS(lang), hits, key="hub_hit", on_change=state.hit_chosen, wrap=True)
     if models.asks_for_token():
         with st.form("with_token", border=False):  # where Enter does what the button does
@@ -256,6 +259,7 @@ def _pair(widths: list[int] | int = 2) -> list[DeltaGenerator]:
 
 
 def _typed(field: str, lang: Lang, explained: Text, *, disabled: bool = False) -> None:
+    state.draws(field)
     st.text_input(
         text.LABELS[field](lang),
         key=field,
@@ -275,6 +279,7 @@ def _chosen(
     format_func: Callable[[str], str] = str,
     on_change: Callable[[], None] | None = None,
 ) -> None:
+    state.draws(field)
     st.selectbox(
         text.LABELS[field](lang),
         _with(field, options),
@@ -300,5 +305,5 @@ def _errors(answered: Answer, lang: Lang, *fields: str) -> None:
 
 def _with(field: str, options: list[str]) -> list[str]:
     """``options`` with what the setting says among them: what a link says is never silently replaced."""
-    said = st.session_state[field]
+    said = str(state.shown(field))
     return options if said in options else [said, *options]

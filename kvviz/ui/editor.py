@@ -25,6 +25,7 @@ from kvviz.text import Lang, Message
 from kvviz.text import config as config_text
 from kvviz.text import editor as text
 from kvviz.ui import browser, show, state
+from kvviz.ui.session import session
 
 _EXAMPLE: Final = {"count": 32, "kind": "full", "kv_heads": 8, "key_dim": 128, "value_dim": 128}
 _WIDTHS: Final = {"count": 90, "kind": 170}
@@ -37,7 +38,7 @@ Row = dict[str, str]
 
 def layers(sizing: Sizing | None, lang: Lang) -> None:
     """Where a config of an unknown architecture was read, or layers were described: what they are, to be changed."""
-    unknown = st.session_state.get("unknown")
+    unknown = session().get("unknown")
     entered = sizing is not None and sizing.architecture.model_type == ENTERED_TYPE
     if unknown is not None:
         name, config = unknown
@@ -54,12 +55,12 @@ def layers(sizing: Sizing | None, lang: Lang) -> None:
         return
     with st.expander(title, expanded=unknown is not None, icon=":material/layers:", key="layer_editor"):
         if unknown is not None:
-            st.caption((text.UNDERSTOOD if st.session_state["layers_like"] else text.NOTHING_UNDERSTOOD)(lang))
+            st.caption((text.UNDERSTOOD if session()["layers_like"] else text.NOTHING_UNDERSTOOD)(lang))
             if sizing is not None:
                 st.caption(text.UNTIL_THEN(lang, model=show.plain(sizing.scenario.model)))
-        for number in range(len(st.session_state["layer_rows"])):
+        for number in range(len(session()["layer_rows"])):
             _row(number, lang)
-        if problem := st.session_state.get("layers_problem"):
+        if problem := session().get("layers_problem"):
             show.lines((problem(lang),))
         with st.container(horizontal=True):
             st.button(text.ADD(lang), icon=":material/add:", on_click=_add)
@@ -68,11 +69,11 @@ def layers(sizing: Sizing | None, lang: Lang) -> None:
 
 def _begin(of: object, name: str, like: Architecture | None, rows: Sequence[Mapping[str, object]]) -> None:
     """Fill the rows once for each thing they are about."""
-    session = st.session_state
-    if session.get("layers_of") == of:
+    kept = session()
+    if kept.get("layers_of") == of:
         return
-    session["layers_of"], session["layers_like"], session["layers_name"] = of, like, name
-    session["layers_problem"] = None
+    kept["layers_of"], kept["layers_like"], kept["layers_name"] = of, like, name
+    kept["layers_problem"] = None
     _put([{field: _shown(value) for field, value in row.items()} for row in rows])
 
 
@@ -82,16 +83,16 @@ def _shown(value: object) -> str:
 
 def _put(rows: list[Row]) -> None:
     """Boxes with other keys, so that none keeps what another row's said."""
-    st.session_state["layer_rows"] = rows
-    st.session_state["layers_drawn"] = st.session_state.get("layers_drawn", 0) + 1
+    session()["layer_rows"] = rows
+    session()["layers_drawn"] = session().get("layers_drawn", 0) + 1
 
 
 def _key(number: int, field: str) -> str:
-    return f"layers_{st.session_state['layers_drawn']}_{number}_{field}"
+    return f"layers_{session()['layers_drawn']}_{number}_{field}"
 
 
 def _row(number: int, lang: Lang) -> None:
-    row: Row = st.session_state["layer_rows"][number]
+    row: Row = session()["layer_rows"][number]
     for field in ("count", "kind", *(f for fields in ROW_FIELDS.values() for f in fields)):
         st.session_state.setdefault(_key(number, field), row.get(field, ""))
     with st.container(horizontal=True, vertical_alignment="bottom", border=True):
@@ -115,7 +116,7 @@ def _row(number: int, lang: Lang) -> None:
             help=help_text,
             on_click=_remove,
             args=(number,),
-            disabled=len(st.session_state["layer_rows"]) == 1,
+            disabled=len(session()["layer_rows"]) == 1,
             type="tertiary",
         )
 
@@ -128,7 +129,7 @@ def _typed(number: int, field: str, lang: Lang) -> None:
 def _drawn() -> list[Row]:
     """The rows as their boxes say."""
     rows: list[Row] = []
-    for number in range(len(st.session_state["layer_rows"])):
+    for number in range(len(session()["layer_rows"])):
         kind = st.session_state[_key(number, "kind")]
         fields = ("count", "kind", *ROW_FIELDS[kind])
         rows.append({field: str(st.session_state.get(_key(number, field), "")) for field in fields})
@@ -139,7 +140,7 @@ def _add() -> None:
     """Callback: another row like the last."""
     rows = _drawn()
     if len(rows) == MOST_ROWS:
-        st.session_state["layers_problem"] = Message(text.TOO_MANY_ROWS, {"most": MOST_ROWS})
+        session()["layers_problem"] = Message(text.TOO_MANY_ROWS, {"most": MOST_ROWS})
         return
     _put([*rows, dict(rows[-1])])
 
@@ -152,22 +153,22 @@ def _remove(number: int) -> None:
 
 def _use() -> None:
     """Callback: read the rows and make them the model; what is wrong with one is said in one line."""
-    session = st.session_state
-    session["layers_problem"] = None
+    kept = session()
+    kept["layers_problem"] = None
     rows = [{field: _meant(field, said) for field, said in row.items() if said.strip()} for row in _drawn()]
-    config = entered_config(rows, like=session["layers_like"])
-    name = catalogue.safe_name(session["layers_name"] or text.NAME(state.lang()))
+    config = entered_config(rows, like=kept["layers_like"])
+    name = catalogue.safe_name(kept["layers_name"] or text.NAME(state.lang()))
     try:
         read_config(config)
         packed = pack_config(config)
-        scenario = session["valid"].with_changes(model=name, config=packed, revision="")
+        scenario = kept["valid"].with_changes(model=name, config=packed, revision="")
     except KvvizError as error:
-        session["layers_problem"] = _problem(error)
+        kept["layers_problem"] = _problem(error)
         return
-    session["pasted"][name] = packed
-    session.pop("unknown", None)
-    session["paste_problem"], session["model_problem"] = None, None
-    session["layers_of"] = packed
+    kept["pasted"][name] = packed
+    kept.pop("unknown", None)
+    kept["paste_problem"], kept["model_problem"] = None, None
+    kept["layers_of"] = packed
     state.put(scenario.with_changes(**dict.fromkeys(state.MEASURED_FIELDS)))
 
 

@@ -46,6 +46,7 @@ from kvviz.text import heads as text
 from kvviz.text import sizing as labels
 from kvviz.ui import models, show, state
 from kvviz.ui.player import player, step_of
+from kvviz.ui.session import session
 
 _EXAMPLE_STEP = 20
 """Where every kind of layer shows what it is."""
@@ -58,7 +59,7 @@ _CARD = 168
 
 def begin(lang: Lang) -> None:
     """On the page's first run in a session, take over what the link says of it; later, follow the language."""
-    if "heads_lang" not in st.session_state:
+    if "heads_lang" not in session():
         asked = {name: st.query_params[name] for name in st.query_params}
         problems = []
         chosen = {"tab": TABS[0], "view": VIEWS[0]}
@@ -69,22 +70,22 @@ def begin(lang: Lang) -> None:
             else:
                 problems.append(Message(text.NO_SUCH, {"name": f"heads_{name}", "shown": shown(given)}))
         step = asked.get("heads_step", "")
-        st.session_state.update(
+        st.session_state["heads_view"] = chosen["view"]
+        session().update(
             heads_lang="",
             heads_tab=chosen["tab"],
-            heads_view=chosen["view"],
             heads_asked=asked.get("heads_kv", ""),
             heads_of="",
             heads_filled=(None, lang, int(step) if step.isdecimal() and len(step) < 4 else None),
             heads_problems=problems,
         )
-    if st.session_state["heads_lang"] != lang:
-        _open_tab(st.session_state["heads_tab"], lang)
-        st.session_state["heads_lang"] = lang
+    if session()["heads_lang"] != lang:
+        _open_tab(session()["heads_tab"], lang)
+        session()["heads_lang"] = lang
 
 
 def _open_tab(tab: str, lang: Lang) -> None:
-    st.session_state["heads_tab"] = tab
+    session()["heads_tab"] = tab
     st.session_state["heads_tabs"] = _tab_names(lang)[TABS.index(tab)]
 
 
@@ -95,23 +96,23 @@ def _tab_names(lang: Lang) -> list[str]:
 def tabs(lang: Lang) -> Sequence[TabContainer]:
     """Both tabs; only the open one is to be filled."""
     both = st.tabs(_tab_names(lang), key="heads_tabs", on_change="rerun")
-    st.session_state["heads_tab"] = TABS[1] if both[1].open else TABS[0]
+    session()["heads_tab"] = TABS[1] if both[1].open else TABS[0]
     return both
 
 
 def problems(lang: Lang) -> None:
     """What of the link could not be used."""
-    for message in st.session_state["heads_problems"]:
+    for message in session()["heads_problems"]:
         st.warning(show.plain(message(lang)), icon=":material/link_off:")
 
 
 def publish(scenario: Scenario, *, asked: bool) -> str:
     """Put what the page shows into the address bar; returns its link."""
     more = {
-        "heads_tab": st.session_state["heads_tab"],
-        "heads_kv": str(st.session_state.get("heads_kv") or "") if st.session_state.get("heads_what_if") else "",
+        "heads_tab": session()["heads_tab"],
+        "heads_kv": str(st.session_state.get("heads_kv") or "") if session().get("heads_what_if") else "",
         "heads_view": st.session_state["heads_view"],
-        "heads_step": str(st.session_state.get("heads_step", "")),
+        "heads_step": str(session().get("heads_step", "")),
     }
     more = {name: value for name, value in more.items() if value}
     scenario = state.publish(scenario, asked=asked, **more)
@@ -143,7 +144,7 @@ def _preset_chosen(lang: Lang) -> None:
     if (code := st.session_state["heads_preset"]) is None:  # pressed once more
         return
     preset = PRESETS[code]
-    st.session_state["heads_problems"] = []
+    session()["heads_problems"] = []
     state.apply(preset.scenario, Message(text.PRESETS[code]))
     _open_tab(TABS[preset.layers], lang)
     st.session_state["heads_view"] = VIEWS[preset.layers]
@@ -156,13 +157,13 @@ def heads_tab(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
     """Who shares with whom, another number of KV heads, and what it makes of the answer."""
     heads = heads_of(sizing.architecture)
     if not isinstance(heads, Heads):
-        st.session_state["heads_what_if"] = False
+        session()["heads_what_if"] = False
         _not_shared(sizing, text.NOT_SHARED[heads], lang)
         return
     weights = resolve(sizing.scenario, given=models.given(sizing.scenario)).weights
     possible = sharings(sizing, heads, weights=weights)
     chosen = _chosen(sizing, heads, possible)
-    st.session_state["heads_what_if"] = not chosen.real
+    session()["heads_what_if"] = not chosen.real
     st.markdown(f"### {show.plain(_headline(sizing, heads, chosen, lang))}")
     # Whoever moves it sees the dots and the numbers change together: side by side where there is room.
     left, right = (st.container(), st.container()) if phone else st.columns([11, 8], gap="medium")
@@ -180,16 +181,16 @@ def heads_tab(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
 def _chosen(sizing: Sizing, heads: Heads, possible: Sequence[Sharing]) -> Sharing:
     """What the slider says; another model begins as it is."""
     of = f"{sizing.scenario.model} {sizing.scenario.revision}"
-    if st.session_state["heads_of"] != of:
-        st.session_state["heads_of"] = of
+    if session()["heads_of"] != of:
+        session()["heads_of"] = of
         st.session_state["heads_kv"] = heads.made
-        if asked := st.session_state["heads_asked"]:
-            st.session_state["heads_asked"] = ""
+        if asked := session()["heads_asked"]:
+            session()["heads_asked"] = ""
             if asked in {str(count) for count in heads.counts}:
                 st.session_state["heads_kv"] = int(asked)
             else:
                 problem = Message(text.NO_SUCH, {"name": "heads_kv", "shown": shown(asked)})
-                st.session_state["heads_problems"] = [*st.session_state["heads_problems"], problem]
+                session()["heads_problems"] = [*session()["heads_problems"], problem]
                 st.warning(show.plain(problem(state.lang())), icon=":material/link_off:")
     if st.session_state.get("heads_kv") not in {one.kv_heads for one in possible}:
         st.session_state["heads_kv"] = heads.made
@@ -468,7 +469,7 @@ def layers_tab(sizing: Sizing, lang: Lang) -> None:
     key = (view, sizing.scenario if view == "model" else None)
     packed, step = _filled(filling, key, lang)
     player("kept", packed)
-    st.session_state["heads_step"] = step
+    session()["heads_step"] = step
     _notes(sizing, filling, lang)
     show.table(partial(kept_rows, filling, lang), key="kept", lang=lang)
 
@@ -481,15 +482,15 @@ def _packed(key: object, start: int, lang: Lang, _filling: kept.Filling) -> byte
 
 def _filled(filling: kept.Filling, key: object, lang: Lang) -> tuple[bytes, int]:
     """What the player is fed with, and the step it rests at. In another language it goes on where it was."""
-    before, before_lang, start = st.session_state["heads_filled"]
+    before, before_lang, start = session()["heads_filled"]
     usual = min(_EXAMPLE_STEP, len(filling.steps) - 1) if not filling.layers else len(filling.steps) - 1
     if before is None:  # what the link says
         start = usual if start is None else min(start, len(filling.steps) - 1)
     elif before != key:
         start = usual
     elif before_lang != lang:
-        start = st.session_state["heads_step"]
-    st.session_state["heads_filled"] = (key, lang, start)
+        start = session()["heads_step"]
+    session()["heads_filled"] = (key, lang, start)
     packed = _packed(key, start, lang, filling)
     return packed, min(step_of("kept", packed, start), len(filling.steps) - 1)
 

@@ -47,6 +47,7 @@ from kvviz.text import live as said
 from kvviz.text import live_page as text
 from kvviz.text import sizing as labels
 from kvviz.ui import browser, show, state
+from kvviz.ui.session import session
 
 _EVERY_S: Final = 0.7
 """Between two looks at a run; each of them also tells it that somebody is still there."""
@@ -78,7 +79,7 @@ def begin() -> tuple[Settings, KvvizError | None]:
     except ScenarioError as error:
         show.to_operator(error)
         allowed, why_not = Settings(on=False), error
-    if "live_opened" not in st.session_state:
+    if "live_opened" not in session():
         _take_over(allowed)
     _settle()
     return allowed, why_not
@@ -118,7 +119,8 @@ def _take_over(allowed: Settings) -> None:
     linked, refused = link.from_query(dict(st.query_params), allowed, caches_here())
     settings |= linked
     st.session_state.update({f"live_{name}": value for name, value in settings.items()})
-    st.session_state.update(live_kept={}, live_shown=_RECORDED, live_opened=query(), live_refused=refused)
+    st.session_state["live_shown"] = _RECORDED
+    session().update(live_kept={}, live_opened=query(), live_refused=refused)
 
 
 def query() -> dict[str, str]:
@@ -128,13 +130,13 @@ def query() -> dict[str, str]:
 
 def current() -> Run | None:
     """The run that is on."""
-    run: Run | None = st.session_state.get("live_run")
+    run: Run | None = session().get("live_run")
     return run
 
 
 def kept() -> dict[int, Recording]:
     """The session's runs that gave figures, by number."""
-    runs: dict[int, Recording] = st.session_state["live_kept"]
+    runs: dict[int, Recording] = session()["live_kept"]
     return runs
 
 
@@ -171,19 +173,19 @@ def _start(allowed: Settings) -> None:
     request, wrong = _request(allowed)
     if wrong or current() is not None:  # a second press while the first is on its way
         return
-    st.session_state.pop("live_problem", None)
-    st.session_state.pop("live_failed", None)
+    session().pop("live_problem", None)
+    session().pop("live_failed", None)
     try:
-        st.session_state["live_run"] = start(request, allowed)
+        session()["live_run"] = start(request, allowed)
     except KvvizError as error:
-        st.session_state["live_problem"] = error
+        session()["live_problem"] = error
 
 
 def _over(now: Progress) -> None:
     """Keep what the run gave and let go of it."""
-    del st.session_state["live_run"]
+    del session()["live_run"]
     if now.failure is not None or now.started is None or now.ended is None or not now.samples:
-        st.session_state["live_failed"] = now
+        session()["live_failed"] = now
         return
     runs = kept()
     number = max(runs, default=_RECORDED) + 1  # of this session: what others run is nobody's business
@@ -213,14 +215,14 @@ def button(allowed: Settings, lang: Lang) -> None:
         )
         if run is not None:
             st.button(text.STOP(lang), key="live_stop", icon=":material/stop:", on_click=run.cancel)
-    refused: tuple[ScenarioError, ...] = st.session_state["live_refused"]
-    if refused and st.session_state["live_opened"] == query():  # until something else is asked
+    refused: tuple[ScenarioError, ...] = session()["live_refused"]
+    if refused and session()["live_opened"] == query():  # until something else is asked
         told = "\n".join(f"- {show.plain(_labelled(error, lang))}" for error in refused)
         st.warning(f"{labels.LINK_REJECTED(lang)}\n\n{told}", icon=":material/link_off:")
-    problem: KvvizError | None = st.session_state.get("live_problem")
+    problem: KvvizError | None = session().get("live_problem")
     for error in (*wrong, *([problem] if problem is not None else ())):
         show.lines((_labelled(error, lang),))
-    failed: Progress | None = st.session_state.get("live_failed")
+    failed: Progress | None = session().get("live_failed")
     if failed is not None:
         if failed.failure is None:
             st.info(text.STOPPED(lang), icon=":material/stop_circle:")
@@ -335,7 +337,7 @@ def _result(run: Run | None, lang: Lang) -> None:
 
 
 def _kept_run(lang: Lang) -> Shown:
-    failed: Progress | None = st.session_state.get("live_failed")
+    failed: Progress | None = session().get("live_failed")
     if failed is not None and failed.started is not None and failed.samples:
         said_of, ended = (text.FINISHED, "cancelled") if failed.failure is None else (text.FAILED, "failed")
         return Shown(what=said_of(lang), started=failed.started, samples=failed.samples, ended=ended)
@@ -457,7 +459,7 @@ def save(lang: Lang) -> None:
             list(names),
             key="live_shown",
             format_func=names.__getitem__,
-            on_change=lambda: st.session_state.pop("live_failed", None),
+            on_change=lambda: session().pop("live_failed", None),
             persist_state="session",
         )
     run = runs.get(st.session_state["live_shown"]) or bundled()

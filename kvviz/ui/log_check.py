@@ -17,6 +17,7 @@ from kvviz.scenario import Scenario, parse_value
 from kvviz.text import Lang, together
 from kvviz.text import log_check as text
 from kvviz.ui import browser, models, show
+from kvviz.ui.session import session
 
 _EXAMPLES: Final = Path(catalogue.__file__).parent / "data" / "example_logs"
 EXAMPLES: Final = {
@@ -43,7 +44,7 @@ def entered(lang: Lang) -> str:
     box, file = st.columns([3, 1])  # the answer is then in the first window
     with box:
         pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
-    uploads = st.session_state.get("log_uploads", 0)
+    uploads = session().get("log_uploads", 0)
     with file:
         uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
     if pasted and pasted.strip():
@@ -62,7 +63,7 @@ def _example(engine: str) -> None:
 
 def _clear() -> None:
     st.session_state["log_text"] = ""
-    st.session_state["log_uploads"] = st.session_state.get("log_uploads", 0) + 1  # an empty uploader
+    session()["log_uploads"] = session().get("log_uploads", 0) + 1  # an empty uploader
     for key in _KEYS:
         st.session_state.pop(key, None)
 
@@ -113,7 +114,7 @@ def _model_chosen() -> None:
 def _known(name: str) -> Model:
     if name in catalogue.models():
         return model_of(catalogue.load(name))
-    scenario = Scenario(model=name, config=st.session_state["pasted"].get(name, ""))
+    scenario = Scenario(model=name, config=session()["pasted"].get(name, ""))
     resolved = resolve(scenario, given=models.given(scenario))
     return Model(name=name, architecture=resolved.architecture)
 
@@ -199,4 +200,4 @@ def measured(checked: Check, lang: Lang) -> Scenario | None:
     if not st.button(text.USE_MEASURED(lang), key="use_measured", icon=":material/speed:"):
         return None
     name = checked.model if checked.model and models.known(checked.model) else None
-    return scenario_of(checked, st.session_state["valid"], model=name)
+    return scenario_of(checked, session()["valid"], model=name)

@@ -19,6 +19,7 @@ from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
 from kvviz.text import workshop as workshop_text
 from kvviz.ui import browser, collector, state
+from kvviz.ui.session import session
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +48,7 @@ PAGES = {
     ],
 }
 page = st.navigation({group(lang): pages for group, pages in PAGES.items()}, position="top")
-st.session_state["page_path"] = page.url_path
+session()["page_path"] = page.url_path
 
 if not st.context.is_embedded:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -64,7 +65,7 @@ if not st.context.is_embedded:
 
 page.run()
 
-used = st.session_state["valid"]
+used = session()["valid"]
 engine = name_of(used.engine, used.engine_version)
 if not st.context.is_embedded:
     st.caption(text.FOOTER(lang, version=build.version(), engine=engine))

@@ -20,6 +20,7 @@ from kvviz.resolve import Given
 from kvviz.scenario import Scenario
 from kvviz.text import Message
 from kvviz.text import sizing as text
+from kvviz.ui.session import session
 
 _AT_ONCE = BoundedSemaphore(8)
 """Questions to the Hub that this process asks at the same time."""
@@ -49,12 +50,12 @@ class _NotForOthersError(Exception):
 
 def known(model: str) -> bool:
     """Whether this session can read ``model`` without asking anybody."""
-    return model in st.session_state["pasted"] or model in _fetched() or model in catalogue.models()
+    return model in session()["pasted"] or model in _fetched() or model in catalogue.models()
 
 
 def offered() -> list[str]:
     """What the model box lists: this session's own first."""
-    suggested: list[str] = st.session_state.get("suggested", [])
+    suggested: list[str] = session().get("suggested", [])
     # Last: a list that is open goes by position.
     return list(dict.fromkeys([*_at_hand(), *suggested]))
 
@@ -129,13 +130,13 @@ def ask_hub(typed: str, *, token: str | None = None) -> str | None:
 
     None with ``problem`` saying why not and ``hits`` what is near.
     """
-    st.session_state["model_problem"] = None
-    st.session_state["hits"] = []
+    session()["model_problem"] = None
+    session()["hits"] = []
     try:
         if "/" not in typed:
             with _turn():
-                st.session_state["hits"] = [hit.repo_id for hit in search(typed, limit=_HITS)]
-            if not st.session_state["hits"] and not catalogue.search(typed):
+                session()["hits"] = [hit.repo_id for hit in search(typed, limit=_HITS)]
+            if not session()["hits"] and not catalogue.search(typed):
                 raise HubError(Message(text.NOTHING_FOUND, {"words": typed[:_SHOWN]}), code="hub-not-found")
             return None
         reference = parse_model_reference(typed)
@@ -143,13 +144,13 @@ def ask_hub(typed: str, *, token: str | None = None) -> str | None:
         try:
             read_config(found.config, name=found.repo_id)
         except UnknownArchitectureError:
-            st.session_state["unknown"] = (found.repo_id, found.config)
+            session()["unknown"] = (found.repo_id, found.config)
             raise
     except KvvizError as error:
-        st.session_state["model_problem"] = (typed, error)
+        session()["model_problem"] = (typed, error)
         return None
-    st.session_state.pop("unknown", None)
-    st.session_state["hub"] = {**_fetched(), _choice(found): found}
+    session().pop("unknown", None)
+    session()["hub"] = {**_fetched(), _choice(found): found}
     return _choice(found)
 
 
@@ -159,15 +160,14 @@ def suggest(typed: str) -> None:
     The page waits for it, so briefly, and after a failure not again for a while: only Enter says what is wrong.
     """
     words = typed.lower()
-    session = st.session_state
     if any(words in model.lower() for model in _at_hand()) or not _PART_OF_NAME.fullmatch(words):
         return
-    if monotonic() < session.get("suggest_again_at", 0.0) or not _AT_ONCE.acquire(blocking=False):
+    if monotonic() < session().get("suggest_again_at", 0.0) or not _AT_ONCE.acquire(blocking=False):
         return
     try:
-        session["suggested"] = _searched(words)
+        session()["suggested"] = _searched(words)
     except HubError:
-        session["suggest_again_at"] = monotonic() + _NO_SUGGESTIONS_S
+        session()["suggest_again_at"] = monotonic() + _NO_SUGGESTIONS_S
     finally:
         _AT_ONCE.release()
 
@@ -179,7 +179,7 @@ def _searched(words: str) -> list[str]:
 
 def problem(typed: str) -> Message:
     """Why ``typed`` is not the model."""
-    asked, error = st.session_state.get("model_problem") or ("", None)
+    asked, error = session().get("model_problem") or ("", None)
     if error is not None and typed in (asked, asked.partition("@")[0]):
         # What else one can do stands right below, as buttons.
         said = error.what if isinstance(error, HubError) else error.message
@@ -190,7 +190,7 @@ def problem(typed: str) -> Message:
 
 def can_pass() -> bool:
     """Whether the last problem is one that the next try may not meet."""
-    _, error = st.session_state.get("model_problem") or ("", None)
+    _, error = session().get("model_problem") or ("", None)
     return isinstance(error, HubError) and error.code in _PASSING
 
 
@@ -206,16 +206,16 @@ def _is_incomplete(found: HubModel) -> bool:
 
 def asks_for_token() -> bool:
     """Whether the last problem is one that a token can solve."""
-    _, error = st.session_state.get("model_problem") or ("", None)
+    _, error = session().get("model_problem") or ("", None)
     return isinstance(error, HubError) and error.code in ("hub-gated", "hub-private", "hub-token")
 
 
 def _at_hand() -> list[str]:
-    return [*st.session_state["pasted"], *_fetched(), *catalogue.models()]
+    return [*session()["pasted"], *_fetched(), *catalogue.models()]
 
 
 def _fetched() -> dict[str, HubModel]:
-    found: dict[str, HubModel] = st.session_state.get("hub", {})
+    found: dict[str, HubModel] = session().get("hub", {})
     return found
 
 

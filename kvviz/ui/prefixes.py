@@ -42,6 +42,7 @@ from kvviz.text import catalogue as link_text
 from kvviz.text import prefixes as text
 from kvviz.ui import browser, show, state
 from kvviz.ui.answer import ask
+from kvviz.ui.session import session
 
 _PROMPTS: Final = 3
 _BLOCK: Final = 8
@@ -56,13 +57,13 @@ _QUICK_S: Final = 0.3
 
 def begin(scenario: Scenario, lang: Lang) -> None:
     """On the page's first run in a session, take over what the link says of it; later, follow the language."""
-    if "prefix_base" not in st.session_state:
+    if "prefix_base" not in session():
         _take_over(scenario, lang)
-    was = st.session_state["prefix_lang"]
-    if was != lang and st.session_state["prefix_base"] == _example(was):
-        st.session_state["prefix_base"] = _example(lang)
-        _put(_tried(st.session_state["prefix_try"], lang))
-    st.session_state["prefix_lang"] = lang
+    was = session()["prefix_lang"]
+    if was != lang and session()["prefix_base"] == _example(was):
+        session()["prefix_base"] = _example(lang)
+        _put(_tried(session()["prefix_try"], lang))
+    session()["prefix_lang"] = lang
 
 
 def _take_over(scenario: Scenario, lang: Lang) -> None:
@@ -87,11 +88,10 @@ def _take_over(scenario: Scenario, lang: Lang) -> None:
         trace = TRACES[0]
     shared = scenario.shared_tokens or min(_SHARED, scenario.input_tokens // 2)
     for name, usual in (("block", _BLOCK), ("capacity", _CAPACITY), ("shared", shared)):
-        st.session_state[f"prefix_good_{name}"] = usual
+        session()[f"prefix_good_{name}"] = usual
         st.session_state[f"prefix_{name}"] = shown(asked.get(f"prefix_{name}", f"{usual:,}"))
-    st.session_state.update(
-        prefix_lang=lang, prefix_base=base, prefix_try=tried, prefix_trace=trace, prefix_problems=problems
-    )
+    st.session_state["prefix_trace"] = trace
+    session().update(prefix_lang=lang, prefix_base=base, prefix_try=tried, prefix_problems=problems)
     _put(prompts)
     if "prompts" not in asked and tried:
         _put(_tried(tried, lang))
@@ -118,8 +118,8 @@ def _shared(scenario: Scenario) -> int:
 def publish(scenario: Scenario, *, asked: bool) -> str:
     """Put what the page shows into the address bar; returns its link. Raises ScenarioError where it does not fit."""
     more = {
-        "prompts": pack_prompts((*prompts(), *st.session_state["prefix_base"])),
-        "prefix_try": st.session_state["prefix_try"],
+        "prompts": pack_prompts((*prompts(), *session()["prefix_base"])),
+        "prefix_try": session()["prefix_try"],
         "prefix_block": str(block()),
         "prefix_trace": st.session_state["prefix_trace"],
         "prefix_capacity": str(_capacity()),
@@ -144,11 +144,11 @@ def _read(name: str, low: int, high: int) -> tuple[int, str | None]:
     try:
         value = parse_tokens(typed)
         if low <= value <= high:
-            st.session_state[f"prefix_good_{name}"] = value
+            session()[f"prefix_good_{name}"] = value
             return value, None
     except ScenarioError:
         pass
-    return max(low, min(high, st.session_state[f"prefix_good_{name}"])), typed
+    return max(low, min(high, session()[f"prefix_good_{name}"])), typed
 
 
 def _example(lang: Lang) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def _example(lang: Lang) -> tuple[str, ...]:
 
 def _tried(chosen: str, lang: Lang) -> tuple[str, ...]:
     """The prompts after one of the buttons."""
-    base: tuple[str, ...] = st.session_state["prefix_base"]
+    base: tuple[str, ...] = session()["prefix_base"]
     match chosen:
         case "date-first" | "date-last":
             days = [date.today() + timedelta(days=day) for day in range(_PROMPTS)]  # noqa: DTZ011 - the reader's own
@@ -178,15 +178,15 @@ def _tried(chosen: str, lang: Lang) -> tuple[str, ...]:
 
 
 def _try_chosen(key: str, lang: Lang) -> None:
-    st.session_state["prefix_problems"] = []
-    st.session_state["prefix_try"] = st.session_state[key] or ""
-    _put(_tried(st.session_state["prefix_try"], lang))
+    session()["prefix_problems"] = []
+    session()["prefix_try"] = st.session_state[key] or ""
+    _put(_tried(session()["prefix_try"], lang))
 
 
 def _edited() -> None:
-    st.session_state["prefix_problems"] = []
-    st.session_state["prefix_base"] = prompts()
-    st.session_state["prefix_try"] = ""
+    session()["prefix_problems"] = []
+    session()["prefix_base"] = prompts()
+    session()["prefix_try"] = ""
 
 
 # --- prompts ---------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def _edited() -> None:
 
 def problems(lang: Lang) -> None:
     """What of the link or of the prompts cannot be used."""
-    for message in st.session_state["prefix_problems"]:
+    for message in session()["prefix_problems"]:
         st.warning(show.plain(message(lang)), icon=":material/link_off:")
     # Not the browser's own limit: it throws away all that was typed, without a word.
     for number in range(_PROMPTS):
@@ -217,7 +217,7 @@ def headline(found: CachedPrompts, lang: Lang) -> None:
 def buttons(lang: Lang) -> None:
     """What can be tried on the prompts; pressed again, a button gives them back as they were."""
     key = f"prefix_pill_{lang}"
-    st.session_state[key] = st.session_state["prefix_try"] or None
+    st.session_state[key] = session()["prefix_try"] or None
     st.pills(
         text.TRY(lang),
         list(text.TRIES),
@@ -226,8 +226,8 @@ def buttons(lang: Lang) -> None:
         on_change=_try_chosen,
         args=(key, lang),
     )
-    tried = st.session_state["prefix_try"]
-    edited = not tried and st.session_state["prefix_base"] != _example(lang)
+    tried = session()["prefix_try"]
+    edited = not tried and session()["prefix_base"] != _example(lang)
     st.caption(text.TRIED["edited" if edited else tried](lang))
 
 

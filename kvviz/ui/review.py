@@ -31,6 +31,7 @@ from kvviz.text import export as exported
 from kvviz.text import mistakes as mistaken
 from kvviz.text import sizing as labels
 from kvviz.ui import models, show, state
+from kvviz.ui.session import session
 
 _BADGES: Final[dict[Badge, str]] = {"changed": "orange", "estimate": "blue", "default": "gray"}
 _FIRST: Final = (labels.MODEL, labels.ENGINE, labels.GPU, text.GPUS, labels.INPUT, labels.OUTPUT, labels.SEQUENCES)
@@ -43,24 +44,24 @@ def begin() -> None:
     """On the page's first run in a session, take over what the link says: A is frozen, B goes into the controls."""
     if "claim" not in st.session_state:
         st.session_state["claim"] = st.query_params.get("claim", "")[:_CLAIM_CHARACTERS]
-    if "challenged" in st.session_state:
+    if "challenged" in session():
         return
-    st.session_state["challenged"] = None
+    session()["challenged"] = None
     linked = state.together() if "set" in st.query_params else ()
     if len(linked) != 2:
         return
     a, b = linked
-    problem = {name: st.session_state.get(name) for name in ("model_problem", "hits")}
+    problem = {name: session().get(name) for name in ("model_problem", "hits")}
     _read_model(a)
-    st.session_state.update(problem)  # what is wrong with A is said beside A
-    st.session_state["challenged"] = a
+    session().update(problem)  # what is wrong with A is said beside A
+    session()["challenged"] = a
     found = _read_model(b)
     state.put(b if found else b.with_changes(model=Scenario().model))
-    st.session_state["model"] = b.model
-    st.session_state["linked_revision"] = (b.model, b.revision)
+    state.set_shown("model", b.model)
+    session()["linked_revision"] = (b.model, b.revision)
     if b.config:
-        st.session_state["pasted"][b.model] = b.config
-    st.session_state["opened"] = st.session_state["valid"]  # what the link says wrong stays in sight
+        session()["pasted"][b.model] = b.config
+    session()["opened"] = session()["valid"]  # what the link says wrong stays in sight
 
 
 def _read_model(scenario: Scenario) -> bool:
@@ -73,22 +74,22 @@ def _read_model(scenario: Scenario) -> bool:
 
 def challenge(scenario: Scenario) -> None:
     """Callback: freeze it as A; the controls change B."""
-    st.session_state["challenged"] = scenario
+    session()["challenged"] = scenario
 
 
 def withdraw() -> None:
     """Callback: drop B, and go back to reviewing A."""
-    a: Scenario = st.session_state["challenged"]
-    st.session_state["challenged"] = None
+    a: Scenario = session()["challenged"]
+    session()["challenged"] = None
     if a.config:
-        st.session_state["pasted"][a.model] = a.config
-    st.session_state["linked_revision"] = (a.model, a.revision)
+        session()["pasted"][a.model] = a.config
+    session()["linked_revision"] = (a.model, a.revision)
     state.put(a)
 
 
 def challenged() -> Scenario | None:
     """A; None where nothing is in dispute."""
-    a: Scenario | None = st.session_state["challenged"]
+    a: Scenario | None = session()["challenged"]
     return a
 
 

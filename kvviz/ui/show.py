@@ -41,6 +41,7 @@ from kvviz.text import splits as splits_text
 from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, state
 from kvviz.ui.answer import Answer
+from kvviz.ui.session import session
 from kvviz.verdict import Outcome, short_name
 from kvviz.verdict import verdict as answer_in_words
 from kvviz.workings import Working
@@ -83,7 +84,7 @@ def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
 
 def stand_in(answered: Answer, lang: Lang, *, why: bool = True) -> None:
     """That the answer is for another model than the one asked for, and ``why`` where that does not stand beside it."""
-    asked = str(st.session_state["model"])[:60]
+    asked = str(state.shown("model"))[:60]
     said = text.STANDS_IN(lang, model=answered.scenario.model, asked=asked)
     if why:
         said = text.STANDS_IN_BECAUSE(lang, said=said, why=answered.errors["model"](lang))
@@ -338,9 +339,9 @@ def tabs(titles: Sequence[Text], *, key: str, lang: Lang, first: int = 0) -> Seq
     """Tabs, each to be filled only while it is open; the one that is open stays so in another language."""
     names = [title(lang) for title in titles]
     if st.session_state.get(key) not in names:
-        st.session_state[key] = names[st.session_state.get(f"{key}_open", first)]
+        st.session_state[key] = names[session().get(f"{key}_open", first)]
     drawn = st.tabs(names, key=key, on_change="rerun")
-    st.session_state[f"{key}_open"] = next((number for number, tab in enumerate(drawn) if tab.open), first)
+    session()[f"{key}_open"] = next((number for number, tab in enumerate(drawn) if tab.open), first)
     return drawn
 
 
@@ -350,19 +351,19 @@ def said_anew(key: str, lang: Lang) -> None:
     Its browser goes on showing the words it has, and hands those back instead of the choice (Streamlit 1.67), unless it
     is told the choice again.
     """
-    if st.session_state.get(f"{key}_said", lang) != lang and key in st.session_state:
+    if session().get(f"{key}_said", lang) != lang and key in st.session_state:
         st.session_state[key] = st.session_state[key]
-    st.session_state[f"{key}_said"] = lang
+    session()[f"{key}_said"] = lang
 
 
 def folded(label: str, *, key: str, icon: str | None = None, compact: bool = False) -> ExpanderContainer:
     """A panel to be filled only while it is open; open, it stays so when its label changes, as in another language."""
-    before, was_open = st.session_state.get(f"{key}_was", (label, False))
+    before, was_open = session().get(f"{key}_was", (label, False))
     if label != before:  # which makes it another panel to Streamlit
         st.session_state[key] = was_open
     kind: Literal["compact", "default"] = "compact" if compact else "default"
     panel = st.expander(label, key=key, icon=icon, type=kind, on_change="rerun")
-    st.session_state[f"{key}_was"] = label, bool(panel.open)
+    session()[f"{key}_was"] = label, bool(panel.open)
     return panel
 
 

@@ -34,6 +34,7 @@ from kvviz.scenario import shown as one_line
 from kvviz.text import LANGUAGES, Lang, Message
 from kvviz.text import sizing as text
 from kvviz.ui import browser, models
+from kvviz.ui.session import session
 
 HIDDEN_FIELDS = frozenset({"revision", "config"})
 """Not widgets."""
@@ -52,7 +53,7 @@ number input would put its minimum in the place of what it does not understand, 
 
 def begin() -> None:
     """On the first run of a session, take the link over into the widgets' state."""
-    if "valid" in st.session_state:
+    if "valid" in session():
         return
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     asked = _asked_model(query)
@@ -61,7 +62,7 @@ def begin() -> None:
     packed = query.get("set", [""])[-1]
     together, refused = unpack_scenarios(packed) if packed else ((), ())
     messages += [r.message for r in refused]
-    st.session_state["set"] = together
+    session()["set"] = together
     if scenario.users and scenario.sequences not in (scenario.requests, DEFAULTS["sequences"]):
         counts = {"sequences": scenario.sequences, "users": scenario.users, "requests": scenario.requests}
         counts_shown = {name: format_count(count) for name, count in counts.items()}
@@ -75,18 +76,18 @@ def begin() -> None:
             scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
     if scenario.config and scenario.model in catalogue.models():
         scenario = scenario.with_changes(model=text.PASTED_AS(lang(), name=scenario.model), config=scenario.config)
-    st.session_state["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
+    session()["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
     choice = asked or scenario.model
     # A link pins the commit it was computed from, or the content of a config that comes from elsewhere.
     if scenario.revision and not scenario.config and not scenario.revision.startswith("sha256:"):
         choice = f"{choice}@{scenario.revision}"
     if not models.known(choice):
         choice = (models.ask_hub(choice) if "/" in choice else None) or choice
-    st.session_state["linked_revision"] = (choice, scenario.revision)
+    session()["linked_revision"] = (choice, scenario.revision)
     scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
     scenario = _with_model(scenario, choice) if models.known(choice) else _stand_in(scenario, choice)
-    st.session_state["rejected"] = messages
-    st.session_state["opened"] = scenario
+    session()["rejected"] = messages
+    session()["opened"] = scenario
     if refused and not together:
         messages.append(Message(text.NOT_OF_THE_LINK, {"model": scenario.model}))
     linked = st.query_params.get("lang")
@@ -96,7 +97,7 @@ def begin() -> None:
         messages.append(Message(text.NO_SUCH_LANGUAGE, {"shown": linked[:12], "used": fallback}))
     st.session_state["lang"] = linked if linked in LANGUAGES else fallback
     put(scenario)
-    st.session_state["model"] = choice  # what the link says stays in the box, with the message beside it
+    set_shown("model", choice)  # what the link says stays in the box, with the message beside it
 
 
 def _asked_model(query: dict[str, list[str]]) -> str:
@@ -132,10 +133,10 @@ def _named(asked: str) -> tuple[str, str] | None:
 def _with_model(scenario: Scenario, choice: str) -> Scenario:
     """``scenario`` of what the model box calls ``choice``, which is known."""
     model, revision = models.meant(choice)
-    linked, pinned = st.session_state["linked_revision"]
+    linked, pinned = session()["linked_revision"]
     if choice == linked and pinned.startswith("sha256:"):
         revision = pinned  # whoever reads it may say what else it is
-    config = st.session_state["pasted"].get(model, "")
+    config = session()["pasted"].get(model, "")
     return scenario.with_changes(model=model, config=config, revision=revision)
 
 
@@ -157,65 +158,92 @@ def lang() -> Lang:
 
 def put(scenario: Scenario) -> None:
     """Make ``scenario`` what the widgets show. Only before they are drawn: at the start or in a callback."""
-    st.session_state["valid"] = scenario
+    session()["valid"] = scenario
     for name in FIELDS:
         if name not in HIDDEN_FIELDS:
-            st.session_state[name] = _shown(name, getattr(scenario, name))
-    st.session_state["model"] = models.choice_of(scenario)
+            set_shown(name, _shown(name, getattr(scenario, name)))
+    set_shown("model", models.choice_of(scenario))
+
+
+def shown(name: str) -> Value:
+    """What the widget of a setting shows, or would if it were drawn."""
+    kept = session()
+    value: Value = kept["shown"][name]
+    return st.session_state.get(name, value) if name in kept["drawn"] else value
+
+
+def said(name: str) -> str:
+    """The same as text; empty where the box is."""
+    return str(shown(name) or "")
+
+
+def set_shown(name: str, value: Value) -> None:
+    """Make the widget of a setting show this. Only before it is drawn."""
+    kept = session()
+    kept["shown"][name] = value
+    if name in kept["drawn"]:
+        st.session_state[name] = value
+
+
+def draws(name: str) -> None:
+    """Right before the widget of a setting is drawn; one that never was is none of Streamlit's business."""
+    kept = session()
+    if name not in kept["drawn"]:
+        kept["drawn"].add(name)
+        st.session_state[name] = kept["shown"][name]
 
 
 def read() -> tuple[Scenario, Mapping[str, Message]]:
     """The scenario the widgets show, and what is wrong beside which widget (there the last usable value stands in)."""
-    scenario: Scenario = st.session_state["valid"]
+    kept = session()
+    scenario: Scenario = kept["valid"]
     errors: dict[str, Message] = {}
-    for name in FIELDS:
-        if name in HIDDEN_FIELDS or name not in st.session_state:
-            continue
-        shown = st.session_state[name]
+    for name, shown_before in kept["shown"].items():
+        now = st.session_state.get(name, shown_before) if name in kept["drawn"] else shown_before
         if name == "model":
-            st.session_state["model_before"] = shown
-            if models.known(shown):
-                scenario = _with_model(scenario, shown)
+            kept["model_before"] = now
+            if models.known(now):
+                scenario = _with_model(scenario, now)
             else:
-                errors[name] = models.problem(shown)
-                scenario = _stand_in(scenario, shown)
+                errors[name] = models.problem(now)
+                scenario = _stand_in(scenario, now)
             continue
         try:
-            if (asked := _meant(name, shown)) != getattr(scenario, name):
+            if (asked := _meant(name, now)) != getattr(scenario, name):
                 scenario = scenario.with_changes(**{name: asked})
         except ScenarioError as error:
-            errors[name] = error.message if name != "gpu" else _no_such_gpu(str(shown))
+            errors[name] = error.message if name != "gpu" else _no_such_gpu(str(now))
     if scenario.from_users:  # the box shows what it comes to
         scenario = scenario.with_changes(sequences=scenario.requests)
-        st.session_state["sequences"] = f"{scenario.requests:,}"
-    st.session_state["valid"] = scenario
+        set_shown("sequences", f"{scenario.requests:,}")
+    kept["valid"] = scenario
     return scenario, errors
 
 
 def rejected() -> tuple[Message, ...]:
     """What the link says and cannot be used, as long as nothing else was asked since."""
-    asked: Scenario = st.session_state["valid"]
-    if asked != st.session_state["opened"]:
-        st.session_state["rejected"] = []
-    return tuple(st.session_state["rejected"])
+    asked: Scenario = session()["valid"]
+    if asked != session()["opened"]:
+        session()["rejected"] = []
+    return tuple(session()["rejected"])
 
 
 def model_chosen() -> None:
     """Callback: what names one bundled model is that model; anything else unknown is looked for on the Hub."""
-    before = str(st.session_state.get("model_before") or st.session_state["valid"].model)
-    asked = _whole(before, str(st.session_state["model"] or "").strip())
-    st.session_state["model"] = asked
+    before = str(session().get("model_before") or session()["valid"].model)
+    asked = _whole(before, said("model").strip())
+    set_shown("model", asked)
     if not models.known(asked):
         found = catalogue.named(asked) or models.ask_hub(asked)
         if found is None:
             if models.parts(asked)[0] in catalogue.models():  # which stands in
                 _forget_measured_of_another(asked)
             return
-        st.session_state["model"] = found
-    st.session_state.pop("unknown", None)
-    if asked != before and models.meant(st.session_state["model"]) == models.meant(before) and "@" in asked:
+        set_shown("model", found)
+    session().pop("unknown", None)
+    if asked != before and models.meant(said("model")) == models.meant(before) and "@" in asked:
         st.toast(text.SAME_COMMIT(lang(), asked=asked))
-    _forget_measured_of_another(st.session_state["model"])
+    _forget_measured_of_another(said("model"))
 
 
 def _whole(before: str, arrived: str) -> str:
@@ -241,99 +269,100 @@ def _no_such_gpu(typed: str) -> Message:
 
 def gpu_chosen() -> None:
     """Callback: a number of GiB is a GPU of one's own; a name that means one GPU is that."""
-    chosen = str(st.session_state["gpu"] or "")
-    st.session_state["gpu"] = named(chosen) or chosen
+    chosen = said("gpu")
+    set_shown("gpu", named(chosen) or chosen)
 
 
 def gpu_hit_chosen() -> None:
     """Callback: one of the GPUs that what was typed may mean."""
     if chosen := st.session_state.get("gpu_hit"):
-        st.session_state["gpu"] = chosen
+        set_shown("gpu", chosen)
 
 
 def engine_chosen() -> None:
     """Callback: what the new engine has not got goes back to its default."""
-    put(under_engine(st.session_state["valid"], st.session_state["engine"]))
+    put(under_engine(session()["valid"], said("engine")))
 
 
 def hit_chosen() -> None:
     """Callback: one of the models that a search found."""
     if chosen := st.session_state.get("hub_hit"):
-        st.session_state["model"] = chosen
+        set_shown("model", chosen)
         model_chosen()
 
 
 def read_with_token() -> None:
     """Callback: read the model that was asked for with the token typed for this session."""
-    asked, _ = st.session_state.get("model_problem") or ("", None)
+    asked, _ = session().get("model_problem") or ("", None)
     meant = models.ask_hub(asked, token=st.session_state.get("hub_token") or None)
     if meant is not None:
-        st.session_state["model"] = meant
+        set_shown("model", meant)
         _forget_measured_of_another(meant)
 
 
 def ask_again() -> None:
     """Callback: what the Hub could not answer just now is asked once more."""
-    choice = st.session_state["model"]
-    asked, _ = st.session_state.get("model_problem") or (choice, None)
+    choice = said("model")
+    asked, _ = session().get("model_problem") or (choice, None)
     if models.known(choice):  # only its weights are missing
         asked = models.reference(choice)
     found = models.ask_hub(asked)
     if found is None or models.lacks_weights(found):
         st.toast(text.STILL_NOT(lang()))
     if found is not None:
-        st.session_state["model"] = found
+        set_shown("model", found)
         _forget_measured_of_another(found)
 
 
 def _forget_measured_of_another(choice: str) -> None:
     """Figures of the model before; those in a link that could not be read at first are of the model it asks for."""
-    linked, _ = st.session_state["linked_revision"]
-    if models.parts(choice)[0] in (st.session_state["valid"].model, models.parts(linked)[0]):
+    linked, _ = session()["linked_revision"]
+    if models.parts(choice)[0] in (session()["valid"].model, models.parts(linked)[0]):
         return
     for name in MEASURED_FIELDS:
-        st.session_state[name] = ""
+        set_shown(name, "")
 
 
 def apply(scenario: Scenario, what: Message | None = None) -> None:
     """Callback: ask this instead, ``what`` in words; what else is being typed stays. ``undo`` takes it back."""
     changed = {name: getattr(scenario, name) for name in FIELDS if name not in HIDDEN_FIELDS}
-    shown: Scenario = st.session_state.get("good", st.session_state["valid"])
-    changed = {name: value for name, value in changed.items() if value != getattr(shown, name)}
-    before = {name: st.session_state[name] for name in changed if name in st.session_state}
+    answered: Scenario = session().get("good", session()["valid"])
+    changed = {name: value for name, value in changed.items() if value != getattr(answered, name)}
+    before = {name: shown(name) for name in changed}
     if before:
-        st.session_state["undo"] = [*st.session_state.get("undo", []), (what, before)][-MOST_UNDO:]
+        session()["undo"] = [*session().get("undo", []), (what, before)][-MOST_UNDO:]
     for name, value in changed.items():
-        st.session_state[name] = _shown(name, value) if name != "model" else models.choice_of(scenario)
+        set_shown(name, _shown(name, value) if name != "model" else models.choice_of(scenario))
 
 
 def undoable() -> Message | None:
     """What ``undo`` would take back, in words; None where there is nothing left of it."""
-    steps = st.session_state.get("undo", [])
-    while steps and all(st.session_state.get(name) == value for name, value in steps[-1][1].items()):
+    steps = session().get("undo", [])
+    while steps and all(shown(name) == value for name, value in steps[-1][1].items()):
         steps = steps[:-1]  # by hand
-    st.session_state["undo"] = steps
+    session()["undo"] = steps
     return steps[-1][0] or Message(text.LABELS[next(iter(steps[-1][1]))]) if steps else None
 
 
 def undo() -> None:
     """Callback: take back what the last ``apply`` changed, and nothing else."""
-    if steps := st.session_state.get("undo"):
-        st.session_state.update(steps[-1][1])
-        st.session_state["undo"] = steps[:-1]
+    if steps := session().get("undo"):
+        for name, value in steps[-1][1].items():
+            set_shown(name, value)
+        session()["undo"] = steps[:-1]
 
 
 def reset_more() -> None:
     """Put the folded settings back to their defaults."""
-    put(st.session_state["valid"].with_changes(**{name: DEFAULTS[name] for name in MORE_SETTINGS}))
+    put(session()["valid"].with_changes(**{name: DEFAULTS[name] for name in MORE_SETTINGS}))
 
 
 def use_pasted_config() -> None:
     """Callback: read the pasted config.json and make it the model. What was pasted stays in the box if it cannot be."""
-    st.session_state["paste_problem"] = None
+    session()["paste_problem"] = None
     pasted = (st.session_state.get("paste_box") or "").strip()
     if not pasted:
-        st.session_state["paste_problem"] = (text.PASTE_EMPTY(lang()),)
+        session()["paste_problem"] = (text.PASTE_EMPTY(lang()),)
         return
     name = (st.session_state.get("paste_name") or "").strip()
     config: dict[str, object] = {}
@@ -345,15 +374,15 @@ def use_pasted_config() -> None:
         if name in catalogue.models() or models.meant(name)[1]:  # a name means one model
             name = text.PASTED_AS(lang(), name=name)
         packed = pack_config(config)
-        scenario = st.session_state["valid"].with_changes(model=name, config=packed, revision="")
+        scenario = session()["valid"].with_changes(model=name, config=packed, revision="")
     except KvvizError as error:
-        st.session_state["paste_problem"] = error.lines(lang())
+        session()["paste_problem"] = error.lines(lang())
         if isinstance(error, UnknownArchitectureError):
-            st.session_state["unknown"] = (name or text.PASTED_NAME(lang()), config)
+            session()["unknown"] = (name or text.PASTED_NAME(lang()), config)
         return
-    st.session_state.pop("unknown", None)
-    st.session_state["pasted"][name] = packed
-    st.session_state["pastes"] = st.session_state.get("pastes", 0) + 1  # another popover, which is closed
+    session().pop("unknown", None)
+    session()["pasted"][name] = packed
+    session()["pastes"] = session().get("pastes", 0) + 1  # another popover, which is closed
     put(scenario.with_changes(**dict.fromkeys(MEASURED_FIELDS)))
     st.toast(text.PASTE_DONE(lang(), name=name))
 
@@ -365,8 +394,8 @@ def publish(scenario: Scenario, *, asked: bool = True, **more: str) -> Scenario:
     ``more``: parameters besides.
     """
     if more:
-        st.session_state["published_query"] = query(scenario, **more) if asked else query_asked(**more)
-    st.session_state["published"] = scenario if asked else None
+        session()["published_query"] = query(scenario, **more) if asked else query_asked(**more)
+    session()["published"] = scenario if asked else None
     return scenario
 
 
@@ -376,39 +405,39 @@ def publish_set(scenarios: Sequence[Scenario], **more: str) -> str:
     ``more``: parameters besides.
     Raises ScenarioError where they do not fit into a link.
     """
-    st.session_state["set"] = tuple(scenarios)
+    session()["set"] = tuple(scenarios)
     packed = urlencode({"v": LINK_VERSION, "set": pack_scenarios(scenarios), **more, **about()})
-    st.session_state["published_query"] = packed
+    session()["published_query"] = packed
     return f"{base()}?{packed}"
 
 
 def together() -> tuple[Scenario, ...]:
     """The scenarios of the link or of the page last shown; empty: none yet."""
-    scenarios: tuple[Scenario, ...] = st.session_state["set"]
+    scenarios: tuple[Scenario, ...] = session()["set"]
     return scenarios
 
 
 def published() -> Scenario | None:
     """What the page shows; None where it is not what was asked."""
-    scenario: Scenario | None = st.session_state.pop("published", st.session_state["valid"])
+    scenario: Scenario | None = session().pop("published", session()["valid"])
     return scenario
 
 
 def published_query() -> str:
     """What the address bar is to say."""
-    query_of_set: str = st.session_state.pop("published_query", "")
+    query_of_set: str = session().pop("published_query", "")
     scenario = published()
     return query_of_set or (query_asked() if scenario is None else query(scenario))
 
 
 def query_asked(**more: str) -> str:
     """What was asked as far as it is valid, with the model as it stands in the box: reloading tries it again."""
-    typed = str(st.session_state["model"])
+    typed = said("model")
     if typed.startswith("hf_"):  # a token that went astray
-        return query(st.session_state["valid"], **more)
+        return query(session()["valid"], **more)
     model, revision = _named(typed) or (typed, "")
     asked = {"model": model, "revision": revision, "config": ""}
-    return urlencode({**to_query(st.session_state["valid"]), **asked, **more, **about()})
+    return urlencode({**to_query(session()["valid"]), **asked, **more, **about()})
 
 
 def query(scenario: Scenario, **more: str) -> str:
@@ -444,7 +473,7 @@ def link_to(page: str, scenario: Scenario, **more: str) -> str:
 
 def root() -> str:
     """The app's address, that of the default page, without a slash at its end; empty where it is not known."""
-    return base().rstrip("/").removesuffix(st.session_state.get("page_path", "")).rstrip("/")
+    return base().rstrip("/").removesuffix(session().get("page_path", "")).rstrip("/")
 
 
 def base() -> str:

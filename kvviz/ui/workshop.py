@@ -14,6 +14,7 @@ from kvviz.scenario import shown
 from kvviz.text import Lang, Message, Text, together
 from kvviz.text import workshop as text
 from kvviz.ui import browser, show, state
+from kvviz.ui.session import session
 from kvviz.workshop import (
     ALL_MINUTES,
     KEYS,
@@ -45,35 +46,35 @@ _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: 
 
 def begin() -> None:
     """On the page's first run in a session, take over what the link says of it."""
-    if "workshop_step" in st.session_state:
+    if "workshop_step" in session():
         return
     asked = st.query_params.get("step", "1")
     number = int(asked) if asked.isdecimal() and len(asked) < 3 else 0
     wrong = not 1 <= number <= _STEPS
-    st.session_state["workshop_problem"] = asked if wrong else None
-    st.session_state["workshop_step"] = 1 if wrong else number
-    st.session_state["workshop_seen"] = ()
-    st.session_state["workshop_warned"] = {}
-    st.session_state["workshop_kept"] = {}
+    session()["workshop_problem"] = asked if wrong else None
+    session()["workshop_step"] = 1 if wrong else number
+    session()["workshop_seen"] = ()
+    session()["workshop_warned"] = {}
+    session()["workshop_kept"] = {}
 
 
 def current(lang: Lang) -> Step:
     """The step that is shown."""
-    number: int = st.session_state["workshop_step"]
+    number: int = session()["workshop_step"]
     return course(lang)[number - 1]
 
 
 def problem(lang: Lang) -> None:
     """What of the link could not be used."""
-    asked = st.session_state["workshop_problem"]
+    asked = session()["workshop_problem"]
     if asked is not None:
         sentence = text.NO_SUCH_STEP(lang, shown=shown(asked), steps=_STEPS)
         st.warning(show.plain(sentence), icon=":material/link_off:")
 
 
 def _go_to(number: int) -> None:
-    st.session_state["workshop_step"] = number
-    st.session_state["workshop_problem"] = None
+    session()["workshop_step"] = number
+    session()["workshop_problem"] = None
 
 
 def _picked() -> None:
@@ -83,7 +84,7 @@ def _picked() -> None:
 
 def _kept(name: str) -> str:
     """What was typed or chosen, in whichever language; empty where nothing was."""
-    kept: dict[str, str | None] = st.session_state["workshop_kept"]
+    kept: dict[str, str | None] = session()["workshop_kept"]
     return kept.get(name) or ""
 
 
@@ -96,7 +97,7 @@ def _widget(name: str, lang: Lang, empty: str | None) -> str:
 
 def _keep(name: str, key: str) -> None:
     """Callback of that widget."""
-    st.session_state["workshop_kept"][name] = st.session_state[key]
+    session()["workshop_kept"][name] = st.session_state[key]
 
 
 def _guess(question: Question) -> Fraction | str | None:
@@ -104,27 +105,27 @@ def _guess(question: Question) -> Fraction | str | None:
 
 
 def _seen(step: Step) -> bool:
-    return step.key in st.session_state["workshop_seen"]
+    return step.key in session()["workshop_seen"]
 
 
 def _reveal(step: Step) -> None:
     """Callback: the answer; without a guess, and after each other that cannot be read, first a word about it."""
     missing = [_kept(question.key).strip() for question in step.questions if _guess(question) is None]
-    warned: dict[str, list[str]] = st.session_state["workshop_warned"]
+    warned: dict[str, list[str]] = session()["workshop_warned"]
     if missing and (step.key not in warned or not {*filter(None, missing)} <= {*warned[step.key]}):
         warned[step.key] = missing
     else:
-        st.session_state["workshop_seen"] += (step.key,)
+        session()["workshop_seen"] += (step.key,)
 
 
 def _hide(step: Step) -> None:
-    st.session_state["workshop_seen"] = tuple(key for key in st.session_state["workshop_seen"] if key != step.key)
+    session()["workshop_seen"] = tuple(key for key in session()["workshop_seen"] if key != step.key)
 
 
 def _reset() -> None:
-    st.session_state["workshop_kept"] = {}
-    st.session_state["workshop_seen"] = ()
-    st.session_state["workshop_warned"] = {}
+    session()["workshop_kept"] = {}
+    session()["workshop_seen"] = ()
+    session()["workshop_warned"] = {}
     _go_to(1)
 
 
@@ -214,7 +215,7 @@ def answers(step: Step, lang: Lang) -> None:
         _links(step, lang)
         _sent_back(lang)
     if not _seen(step):
-        if step.key in st.session_state["workshop_warned"]:
+        if step.key in session()["workshop_warned"]:
             st.info(text.GUESS_FIRST(lang), icon=":material/psychology:")
         label, icon = text.REVEAL(lang), ":material/visibility:"
         st.button(label, key="workshop_reveal", type=browser.foremost(), icon=icon, on_click=_reveal, args=(step,))

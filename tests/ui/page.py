@@ -39,6 +39,12 @@ def turn_to(app: AppTest, page: str) -> AppTest:
     return app.switch_page(str(ROOT / "pages" / f"{page}.py"))
 
 
+def kept(app: AppTest) -> dict[str, Any]:
+    """What the session keeps beside its widgets' values."""
+    found: dict[str, Any] = app.session_state["kvviz"]
+    return found
+
+
 def link(app: AppTest) -> dict[str, str]:
     """The parameters of the link that the page offers."""
     shown = next(code.value for code in app.code if "v=1" in code.value)

@@ -13,7 +13,7 @@ from kvviz.sweeps import Underway, study
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import blocks as text
 from kvviz.ui.show import plain
-from tests.ui.page import errors, link, open_page, turn_to
+from tests.ui.page import errors, kept, link, open_page, turn_to
 
 SETTINGS, RESEARCH, SHARE = ({f"blocks_{panel}": True} for panel in ("settings", "research", "share"))
 """Panels, opened."""
@@ -195,16 +195,16 @@ def test_research_goes_on_after_whatever_stopped_the_page(lang: Lang) -> None:
     begun = study(TEACHING.requests, **asked)  # type: ignore[arg-type]
     under_way = Underway((TEACHING.name, 6, *asked.values()), begun)
     assert all(under_way.go_on() for _ in range(5))
-    app.session_state["blocks_under_way"] = under_way
+    kept(app)["blocks_under_way"] = under_way
     app.run()
     assert len(app.get("plotly_chart")) == 4
-    assert "blocks_under_way" not in app.session_state
+    assert "blocks_under_way" not in kept(app)
     assert "blocks_cancel" not in [button.key for button in app.button]
     assert any(text.NOT_MEASURED(lang, sizes="1, 2") in c.value for c in app.caption)
     # That of another race is given up.
-    app.session_state["blocks_under_way"] = Underway("another", study(TEACHING.requests, **asked))  # type: ignore[arg-type]
+    kept(app)["blocks_under_way"] = Underway("another", study(TEACHING.requests, **asked))  # type: ignore[arg-type]
     app.run()
-    assert "blocks_under_way" not in app.session_state
+    assert "blocks_under_way" not in kept(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -12,7 +12,7 @@ from kvviz.text import LANGUAGES, Lang
 from kvviz.text import engine_log as log_text
 from kvviz.text import log_check as text
 from kvviz.ui.log_check import EXAMPLES
-from tests.ui.page import open_page
+from tests.ui.page import kept, open_page
 
 LOGS = Path(__file__).parent.parent / "data" / "logs"
 QWEN3_14B = {
@@ -121,7 +121,7 @@ def test_measured_terms_go_to_sizing() -> None:
     app = pasted(PROFILE)
     app.button(key="use_measured").click().run()
     assert not app.exception
-    scenario = app.session_state["valid"]
+    scenario = kept(app)["valid"]
     assert (scenario.weights_gib, scenario.activations_gib, scenario.non_torch_gib) == (18.91, 1.42, 0.25)
     assert scenario.memory_fraction == 0.96
 

@@ -63,13 +63,13 @@ def test_what_the_hub_cannot_give_is_told_and_the_page_answers(model: str, said:
 def test_what_was_read_with_a_token_is_nobody_elses(hub: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading with a token goes past the shared cache."""
     state: dict[str, object] = {"pasted": {}}
-    monkeypatch.setattr(models.st, "session_state", state)
+    monkeypatch.setattr(models, "session", lambda: state)
     assert models.ask_hub("new-owner/gated") is None
     assert models.asks_for_token()
     assert models.ask_hub("new-owner/gated", token=GOOD_TOKEN) == "new-owner/gated"
     assert GOOD_TOKEN not in repr(state)
     other: dict[str, object] = {"pasted": {}}
-    monkeypatch.setattr(models.st, "session_state", other)
+    monkeypatch.setattr(models, "session", lambda: other)
     assert models.ask_hub("new-owner/gated") is None
 
 
@@ -77,7 +77,7 @@ def test_what_was_read_with_a_token_is_nobody_elses(hub: StandIn, monkeypatch: p
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """The state of a session of its own, outside a script."""
     state: dict[str, object] = {"pasted": {}}
-    monkeypatch.setattr(models.st, "session_state", state)
+    monkeypatch.setattr(models, "session", lambda: state)
     return state
 
 

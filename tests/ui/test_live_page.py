@@ -16,7 +16,7 @@ from kvviz.text import live_page as text
 from kvviz.ui import live as page
 from kvviz.ui import show
 from tests.live import tiny
-from tests.ui.page import open_page
+from tests.ui.page import kept, open_page
 from tests.ui.test_hub_on_page import address
 
 BOTH = pytest.mark.parametrize("lang", LANGUAGES)
@@ -56,7 +56,7 @@ def until(app: AppTest, met: Callable[[], bool], patience_s: float = 120) -> App
 
 
 def over(app: AppTest) -> AppTest:
-    return until(app, lambda: "live_run" not in app.session_state)
+    return until(app, lambda: "live_run" not in kept(app))
 
 
 @BOTH
@@ -96,7 +96,7 @@ def test_a_run_and_the_same_without_a_cache(lang: Lang) -> None:
     over(app.button("live_start").click().run())
     assert text.NO_CACHE(lang) in headline(app)
     assert text.MEASURED_HERE(lang) in app.table[-1].value.to_string()
-    assert len(app.session_state["live_kept"]) == 2
+    assert len(kept(app)["live_kept"]) == 2
     app.selectbox("live_shown").select(0).run()
     assert text.EQUAL(lang, steps="300") in headline(app)
 
@@ -107,10 +107,10 @@ def test_stop_keeps_what_was_measured() -> None:
     until(app, lambda: any(m.value not in ("0 B", text.UNKNOWN(lang)) for m in app.metric) and not _recorded(app))
     app.button("live_stop").click().run()
     over(app)
-    (kept,) = app.session_state["live_kept"].values()
-    assert kept.ended.stopped == "cancelled"
-    assert 0 < len(kept.samples) < 2_000
-    steps = format_count(len(kept.samples))
+    (ended,) = kept(app)["live_kept"].values()
+    assert ended.ended.stopped == "cancelled"
+    assert 0 < len(ended.samples) < 2_000
+    steps = format_count(len(ended.samples))
     assert text.EQUAL_PART(lang, steps=steps, all="2,000") in headline(app)  # not as if it were all
     assert any(text.ENDED_EARLY["cancelled"](lang, done=steps, all="2,000") in m.value for m in app.markdown)
     assert text.OF_ASKED(lang, done=steps, all="2,000") in app.table[0].value.to_string()
@@ -136,7 +136,7 @@ def test_a_run_that_has_no_figures_yet_shows_none_of_another(state: runs.State) 
             """Nothing to stop."""
 
     app = open_page("live", lang="en")
-    app.session_state["live_run"] = Beginning()
+    kept(app)["live_run"] = Beginning()
     app.run()
     assert not app.exception
     assert not [m.value for m in app.markdown if m.value.startswith("### ")]
@@ -155,7 +155,7 @@ def test_the_hint_names_the_run_that_is_missing(lang: Lang) -> None:
         ({1: others, 2: without}, text.FOR_THE_OTHER),
         ({1: with_cache, 2: without}, None),
     ):
-        app.session_state["live_kept"] = runs_kept
+        kept(app)["live_kept"] = runs_kept
         app.run()
         told = {c.value for c in app.caption} & {text.FOR_A_PAIR(lang), text.FOR_THE_OTHER(lang)}
         assert told == ({hint(lang)} if hint else set())
@@ -165,7 +165,7 @@ def test_the_hint_names_the_run_that_is_missing(lang: Lang) -> None:
 def test_a_run_that_is_over_and_gave_no_text_says_so(lang: Lang) -> None:
     app, run = open_page("live", lang=lang), bundled()
     silent = replace(run, samples=tuple(replace(s, text="") for s in run.samples))
-    app.session_state["live_kept"] = {1: silent}
+    kept(app)["live_kept"] = {1: silent}
     app.session_state["live_shown"] = 1
     app.run()
     shown = [m.value for m in app.markdown]
@@ -195,7 +195,7 @@ def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
     assert error.value.startswith(text.LABELS["new_tokens"](lang))
     assert "many" in error.value
     assert app.text_input("live_new_tokens").value == "many"
-    assert "live_run" not in app.session_state
+    assert "live_run" not in kept(app)
     app.text_input("live_new_tokens").set_value("2048").run()
     assert "2,047" in app.error[0].value
 
@@ -204,7 +204,7 @@ def test_bad_input_gets_a_line_and_is_not_lost(lang: Lang) -> None:
 def test_the_link_has_the_settings_and_starts_nothing(lang: Lang) -> None:
     query = {"prompt": "犬は 😀", "new_tokens": "２０", "batch": "3", "dtype": "fp32", "cache": "static"}
     app = open_page("live", lang=lang, **{f"live_{name}": value for name, value in query.items()})
-    assert "live_run" not in app.session_state
+    assert "live_run" not in kept(app)
     assert not app.error
     assert not app.warning
     assert (app.text_area("live_prompt").value, app.text_input("live_new_tokens").value) == ("犬は 😀", "２０")
@@ -275,13 +275,13 @@ def test_a_choice_that_comes_back_as_its_label(key: str) -> None:
 def test_runs_are_counted_by_session() -> None:
     for _ in range(2):
         app = over(started(open_page("live", lang="en")))
-        assert list(app.session_state["live_kept"]) == [1]
+        assert list(kept(app)["live_kept"]) == [1]
 
 
 def test_what_a_failed_run_gave_is_shown_with_where_the_memory_was() -> None:
     app, run = open_page("live", lang="en"), bundled()
     failure = Failure(code="out-of-memory", en="Out of memory.", ja="メモリ不足です。")
-    app.session_state["live_failed"] = Progress(
+    kept(app)["live_failed"] = Progress(
         state="failed",
         position=0,
         started=run.started,
@@ -313,11 +313,11 @@ def test_a_failure_is_told_and_the_next_run_can_start() -> None:
     lang: Lang = "ja"
     app = open_page("live", lang=lang)
     other = Failure(code="no-cuda", en="No CUDA.", ja="CUDA がありません。")
-    app.session_state["live_failed"] = failed(other)
+    kept(app)["live_failed"] = failed(other)
     app.run()
     assert text.FREED(lang, free="3 GiB") not in [c.value for c in app.caption]  # memory was not what was wrong
     failure = Failure(code="out-of-memory", en="Out of memory.", ja="メモリ不足です。")
-    app.session_state["live_failed"] = failed(failure)
+    kept(app)["live_failed"] = failed(failure)
     app.run()
     assert failure(lang) in app.error[0].value.replace("\\", "")
     assert text.FREED(lang, free="3 GiB") in [c.value for c in app.caption]

@@ -11,7 +11,7 @@ from kvviz.text import LANGUAGES, Lang, export
 from kvviz.text import dispute as text
 from kvviz.text import sizing as labels
 from kvviz.verdict import verdict
-from tests.ui.page import open_app, open_page, press, sized
+from tests.ui.page import kept, open_app, open_page, press, sized
 
 A = Scenario()
 B = A.with_changes(kv_dtype="fp8", output=8192)
@@ -64,7 +64,7 @@ def test_a_challenge_freezes_a_and_changes_b(lang: Lang) -> None:
     assert [one.with_changes(revision="") for one in linked(app)] == [A, B]
     press(app, "withdraw")
     assert verdict(a, lang).head in shown(app)
-    assert app.session_state["valid"].kv_dtype == "auto"
+    assert kept(app)["valid"].kv_dtype == "auto"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -86,7 +86,7 @@ def test_a_pasted_config_travels_with_its_side() -> None:
     app = open_dispute(A.with_changes(gpu=""), pasted)
     assert not app.error
     assert linked(app)[1].config == pasted.config
-    assert app.session_state["valid"].model == "ours"
+    assert kept(app)["valid"].model == "ours"
 
 
 def test_a_model_of_the_hub_travels_on_either_side() -> None:
