@@ -281,5 +281,6 @@ def test_no_line_ends_inside_a_japanese_word(open_page: OpenPage) -> None:
     assert max(cell.evaluate(lines) for cell in short) < 1.5
     opener = page.get_by_test_id("stPopoverButton").last
     opener.click()
-    settled(page)
-    assert opener.evaluate("named => getComputedStyle(named).color === getComputedStyle(named.parentElement).color")
+    expect(opener).to_have_attribute("aria-expanded", "true")
+    page.wait_for_timeout(500)  # it changes slowly
+    expect(opener).to_have_css("color", opener.evaluate("named => getComputedStyle(named.parentElement).color"))
