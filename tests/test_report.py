@@ -417,7 +417,7 @@ def rows_of(written: str) -> list[list[str]]:
 def numbers(rows: Sequence[Sequence[str]]) -> set[int]:
     """Every whole number that fills a cell."""
     filled = [cell for row in rows for cell in row]
-    return {int(cell.replace(",", "")) for cell in filled if re.fullmatch(r"-?[\d,]+", cell)}
+    return {int(cell.replace(",", "").replace("−", "-")) for cell in filled if re.fullmatch(r"−?[\d,]+", cell)}
 
 
 @BOTH

@@ -29,8 +29,6 @@ export default function ({ data, setStateValue, setTriggerValue }) {
     if (search !== wanted) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
   }
   document.documentElement.lang = data.lang;
-  // As Streamlit's own headings: no last line of one character.
-  document.documentElement.style.textWrapStyle = "pretty";
   // A phone's keyboard must push up the verdict at the bottom, not cover it.
   const viewport = document.querySelector("meta[name=viewport]");
   if (viewport && !viewport.content.includes("interactive-widget")) {

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from plotly.graph_objects import Figure
@@ -24,7 +25,7 @@ from kvviz.charts.compare import (
     same_factors,
 )
 from kvviz.charts.style import BACKGROUNDS, contrast
-from kvviz.compare import Compared, compare, difference, every_model, matrix, under_engines
+from kvviz.compare import Compared, cell, compare, difference, every_model, matrix, under_engines
 from kvviz.core.units import GIB, format_bytes
 from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
@@ -162,7 +163,7 @@ def test_factors_end_with_their_product(lang: Lang) -> None:
 @BOTH
 def test_cells_without_a_number_are_explained_once(lang: Lang) -> None:
     models = ["openai-community/gpt2", "deepseek-ai/DeepSeek-R1", "facebook/bart-large-cnn"]
-    rows = matrix(Scenario(), ask, models=models, gpus=["h100-80gb"], counts=[1, 2, 8])
+    rows = matrix(Scenario(), partial(cell, ask=ask), models=models, gpus=["h100-80gb"], counts=[1, 2, 8])
     labels = {cell_label(cell, lang) for row in rows for cell in row if cell.fit is None}
     told = reasons(rows, lang)
     assert {label for label, _, _ in told} == labels

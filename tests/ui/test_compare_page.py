@@ -181,6 +181,6 @@ def test_a_model_of_the_hub_in_a_set_is_read() -> None:
 
 
 def test_a_long_name_has_one_place_to_break_its_line() -> None:
-    app = open_page(models="nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-NVFP4")
+    app = open_page("compare", models="nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-NVFP4")
     longest = app.table[0].value.iloc[1, 0].replace("\\", "").replace("\u2060", "")
     assert longest == "NVIDIA-Nemotron-3.5-\u200bLightning-30B-A3B-NVFP4"
