@@ -157,7 +157,7 @@ def as_types(sizing: Sizing) -> tuple[Scenario, ...]:
 
 def matrix(
     base: Scenario,
-    answer: Callable[[Scenario], Cell],
+    answer: Callable[[Scenario, str, str, int], Cell],
     *,
     models: Iterable[str],
     gpus: Iterable[str],
@@ -169,21 +169,20 @@ def matrix(
     """
     columns = [(gpu, count) for gpu in list(gpus)[:MOST_GPUS] for count in list(counts)[:MOST_COUNTS]]
     rows = list(dict.fromkeys(models))[:MOST_MODELS]
-    return tuple(tuple(answer(_asked(base, model, gpu, count)) for gpu, count in columns) for model in rows)
+    return tuple(tuple(answer(base, model, gpu, count) for gpu, count in columns) for model in rows)
 
 
-def _asked(base: Scenario, model: str, gpu: str, gpus: int) -> Scenario:
-    """Settings that are about another model or another number of GPUs go back to their defaults."""
+def cell(base: Scenario, model: str, gpu: str, gpus: int, *, ask: Ask) -> Cell:
+    """``base``'s question to another model on other GPUs.
+
+    Settings that are about another model or another number of GPUs go back to their defaults.
+    """
     changes: dict[str, str | int | float | None] = {"model": model, "gpu": gpu, "gpus": gpus}
     if model != base.model:
         changes |= {name: DEFAULTS[name] for name in _OF_ONE_MODEL}
     if (model, gpus) != (base.model, base.gpus):
         changes |= {name: DEFAULTS[name] for name in _OF_ONE_SPLIT}
-    return base.with_changes(**changes)
-
-
-def cell(scenario: Scenario, ask: Ask) -> Cell:
-    """What a cell of the matrix says of its scenario."""
+    scenario = base.with_changes(**changes)
     outcome: Outcome
     try:
         sizing = ask(scenario)

@@ -6,7 +6,7 @@ A browser folds the events of both sides; here they are prepared, cut to what it
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice, takewhile
 from string import ascii_lowercase
@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, get_args
 
 from kvviz.allocation.contiguous import RESERVES, Reserve
 from kvviz.allocation.replay import Snapshot, events_json, replay
-from kvviz.allocation.simulate import Contiguous, Paged, Pool, PoolError, simulate
+from kvviz.allocation.simulate import Contiguous, Event, Paged, Pool, PoolError, simulate
 from kvviz.allocation.workload import (
     BUNDLED,
     TEACHING,
@@ -311,21 +311,21 @@ def race(settings: Settings, requests: Sequence[Request]) -> Race:
     pools = settings.pools()
     grown = [_events(requests, pool) for pool in pools]
     # Where both have to be cut short, the clock ends for both.
-    end = max((events[-1][0] for events, _ in grown if events), default=0)
-    ends = [(events[-1][0], why) for events, why in grown if why]
+    end = max((events[-1][0] for events, _, _ in grown if events), default=0)
+    ends = [(events[-1][0], why) for events, why, _ in grown if why]
     cut: Cut = ""
     if ends:
         end, cut = min(ends)
-    if (within := _within(end, [events for events, _ in grown])) < end:
+    if (within := _within(end, [events for events, _, _ in grown])) < end:
         end, cut = within, "bytes"
     nothing = sum(not request.prompt_tokens or not request.output_tokens for request in requests)
     names: tuple[Literal["ignored", "freed"], ...] | tuple[Literal["contiguous", "paged"], ...]
     names = ("ignored", "freed") if settings.view == "hybrid" else ("contiguous", "paged")
     lanes = []
-    for name, pool, (events, why) in zip(names, pools, grown, strict=True):
+    for name, pool, (events, why, happened) in zip(names, pools, grown, strict=True):
         kept = [group for group in events if group[0] <= end]
-        # One more look at the events themselves: those of the steps in between, in which only tokens come, are none.
-        moments = tuple(_moments(requests, pool, end))
+        # The compact events have none of the steps in between, in which only tokens come.
+        moments = tuple(_moments(happened, pool, end))
         ended = not why and len(kept) == len(events)
         never = sum(event[0] == "x" for group in kept for event in group[1:]) - nothing
         done = (moments[-1].step if moments else 0) if ended else None
@@ -334,16 +334,23 @@ def race(settings: Settings, requests: Sequence[Request]) -> Race:
     return Race(settings=settings, lanes=(left, right), requests=len(requests), nothing=nothing, end=end, cut=cut)
 
 
-def _events(requests: Sequence[Request], pool: Pool) -> tuple[list[list[Any]], Cut]:
-    """The compact events of at most MAX_STEPS steps and MAX_BYTES, and why there are no more."""
+def _events(requests: Sequence[Request], pool: Pool) -> tuple[list[list[Any]], Cut, list[Event]]:
+    """The compact events of at most MAX_STEPS steps and MAX_BYTES, why there are no more, and the events themselves."""
     kept: list[list[Any]] = []
+    happened: list[Event] = []
+
+    def noted() -> Iterator[Event]:
+        for event in simulate(requests, pool):
+            happened.append(event)
+            yield event
+
     size = 0
-    for group in events_json(simulate(requests, pool)):
+    for group in events_json(noted()):
         size += _length(group)
         if kept and (group[0] >= MAX_STEPS or size > MAX_BYTES):
-            return kept, "steps" if group[0] >= MAX_STEPS else "bytes"
+            return kept, "steps" if group[0] >= MAX_STEPS else "bytes", happened
         kept.append(group)
-    return kept, ""
+    return kept, "", happened
 
 
 def _within(end: int, sides: Sequence[list[list[Any]]]) -> int:
@@ -363,9 +370,9 @@ def _length(group: object) -> int:
     return len(json.dumps(group, separators=(",", ":"))) + 1
 
 
-def _moments(requests: Sequence[Request], pool: Pool, end: int) -> Iterable[Moment]:
+def _moments(happened: Iterable[Event], pool: Pool, end: int) -> Iterable[Moment]:
     served = 0
-    for snapshot in takewhile(lambda s: s.step <= end, replay(simulate(requests, pool), pool)):
+    for snapshot in takewhile(lambda s: s.step <= end, replay(happened, pool)):
         served += len(snapshot.finished)
         yield _moment(snapshot, pool, served)
 

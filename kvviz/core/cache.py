@@ -4,6 +4,7 @@ Content is piecewise linear in the sequence length: ``state + growing·n + windo
 an engine; what one sets aside for the same layer is in ``kvviz.engines``.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -254,20 +255,20 @@ def cross_bytes(cache: LayerCache, dtype: KvDtype) -> Fraction:
 
 def content(layers: tuple[Layer, ...], dtype: KvDtype) -> Content:
     """The content of one sequence over ``layers``, before any split over GPUs."""
-    caches = [cache for layer in layers for cache in layer]
+    caches = Counter(cache for layer in layers for cache in layer)  # many layers, few kinds
     limits: dict[tuple[int, Literal["window", "chunk"]], Fraction] = {}
-    for cache in caches:
+    for cache, count in caches.items():
         if limit := limit_of(cache, dtype):
             key = (limit.limit_tokens, limit.kind)
-            limits[key] = limits.get(key, Fraction(0)) + limit.bytes_per_token
+            limits[key] = limits.get(key, Fraction(0)) + count * limit.bytes_per_token
     return Content(
-        growing_bytes_per_token=sum((growing_bytes_per_token(c, dtype) for c in caches), Fraction(0)),
+        growing_bytes_per_token=sum((n * growing_bytes_per_token(c, dtype) for c, n in caches.items()), Fraction(0)),
         limited=tuple(
             Limit(kind=kind, limit_tokens=tokens, bytes_per_token=per_token)
             for (tokens, kind), per_token in sorted(limits.items())
         ),
-        state_bytes=sum(state_bytes(c) for c in caches),
-        cross_bytes=sum((cross_bytes(c, dtype) for c in caches), Fraction(0)),
+        state_bytes=sum(n * state_bytes(c) for c, n in caches.items()),
+        cross_bytes=sum((n * cross_bytes(c, dtype) for c, n in caches.items()), Fraction(0)),
     )
 
 

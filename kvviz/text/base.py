@@ -28,7 +28,7 @@ _UNIT: Final = re.compile(r"(?<=[\d何]) (?=(?:[KMGT]?i?B|m?s)\b|[^\W\x00-\x7f]|
 
 def together(sentence: str) -> str:
     """``sentence`` where no line ends between a number and its unit, or what Japanese counts with it."""
-    return _UNIT.sub("\u00a0", sentence)
+    return _UNIT.sub("\u00a0", sentence) if " " in sentence else sentence
 
 
 @dataclass(frozen=True, slots=True)

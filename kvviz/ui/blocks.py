@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 import streamlit as st
@@ -138,21 +138,21 @@ def requests(settings: Settings) -> tuple[str, Iterable[Request]] | None:
     return settings.trace, _bundled(settings.trace).requests
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
+@lru_cache(maxsize=4)
 def _bundled(name: str) -> Trace:
     return load_trace(name)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32, hash_funcs={Settings: repr})
-def _raced(settings: Settings, name: str, _requests: Iterable[Request]) -> Race:
-    del name  # what tells one file from another
-    return race(settings, taken(settings, _requests))
+@lru_cache(maxsize=32)
+def _raced(settings: Settings, name: str) -> Race:
+    """The race of ``requests`` that are called so."""
+    _, every = requests(settings) or (name, TEACHING.requests)
+    return race(settings, taken(settings, every))
 
 
-@st.cache_data(show_spinner=False, max_entries=32, hash_funcs={Settings: repr})
-def _packed(settings: Settings, name: str, start: int, lang: Lang, _race: Race) -> bytes:
-    del settings, name
-    return payload(_race, start=start, lang=lang)
+@lru_cache(maxsize=32)
+def _packed(settings: Settings, name: str, start: int, lang: Lang) -> bytes:
+    return payload(_raced(settings, name), start=start, lang=lang)
 
 
 def prepared(settings: Settings, lang: Lang) -> tuple[Race, bytes, int]:
@@ -161,8 +161,8 @@ def prepared(settings: Settings, lang: Lang) -> tuple[Race, bytes, int]:
     if found is None:
         settings = replace(PRESETS[TEACHING.name], view=settings.view)
         found = TEACHING.name, TEACHING.requests
-    name, all_requests = found
-    raced = _raced(settings, name, all_requests)
+    name, _ = found
+    raced = _raced(settings, name)
     before, before_name, before_lang, start = session()["blocks_shown"]
     if (settings, name) != (before, before_name or name):
         start = 0
@@ -170,7 +170,7 @@ def prepared(settings: Settings, lang: Lang) -> tuple[Race, bytes, int]:
         start = session()["blocks_step"]
     start = min(start, raced.end)
     session()["blocks_shown"] = (settings, name, lang, start)
-    packed = _packed(settings, name, start, lang, raced)
+    packed = _packed(settings, name, start, lang)
     session()["blocks_step"] = step = min(step_of("race", packed, start), raced.end)
     return raced, packed, step
 

@@ -189,21 +189,27 @@ def axes(lang: Lang) -> None:
         )
 
 
-def cell_of(scenario: Scenario) -> Cell:
-    """Its answer in short; of a bundled model kept for everybody: a change leaves most cells as they are."""
-    if scenario.config or models.from_hub(scenario):
-        return cell(scenario, ask)
-    return _cell_of_bundled(scenario)
+def cell_of(base: Scenario, model: str, gpu: str, gpus: int) -> Cell:
+    """A cell of the matrix; of a bundled model kept for everybody: a change leaves most cells as they are."""
+    if model == base.model and (base.config or models.from_hub(base)):
+        return cell(base, model, gpu, gpus, ask=ask)
+    return _cell_of_bundled(base, model, gpu, gpus)
 
 
 @lru_cache(maxsize=4096)
-def _cell_of_bundled(scenario: Scenario) -> Cell:
-    return cell(scenario, ask)
+def _cell_of_bundled(base: Scenario, model: str, gpu: str, gpus: int) -> Cell:
+    return cell(base, model, gpu, gpus, ask=ask)
+
+
+@lru_cache(maxsize=4096)
+def _linked(scenario: Scenario) -> str:
+    """What a link says of it."""
+    return state.packed(to_query(scenario))
 
 
 def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> None:
     """Every cell opens its scenario on the Sizing page. On a phone a table a GPU."""
-    sizing_page, ours = state.base().removesuffix(URL) or "/", state.about()
+    sizing_page, ours = state.base().removesuffix(URL) or "/", state.packed(state.about())
     gpus = list(dict.fromkeys(one.scenario.gpu for row in rows for one in row))
     for group in [[gpu] for gpu in gpus] if phone else [gpus]:
         if phone:
@@ -215,7 +221,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
                 if one.scenario.gpu in group:
                     count, gpu = format_count(one.scenario.gpus), show.plain(short_gpu(one.scenario.gpu))
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
-                    link = f"{sizing_page}?{state.packed(to_query(one.scenario) | ours)}"
+                    link = f"{sizing_page}?{_linked(one.scenario)}&{ours}"
                     line[heading] = f"[{show.unbroken(cell_label(one, lang))}]({link})"
             table.append(line)
         show.grid(table)

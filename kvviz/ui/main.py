@@ -8,17 +8,8 @@ import streamlit as st
 
 from kvviz import build
 from kvviz.planning import name_of
-from kvviz.text import blocks as blocks_text
-from kvviz.text import compare as compare_text
-from kvviz.text import dispute as dispute_text
-from kvviz.text import heads as heads_text
-from kvviz.text import learn as learn_text
-from kvviz.text import live_page as live_text
-from kvviz.text import log_check as log_text
-from kvviz.text import prefixes as prefixes_text
 from kvviz.text import sizing as text
-from kvviz.text import workshop as workshop_text
-from kvviz.ui import browser, collector, state
+from kvviz.ui import browser, collector, pages, state
 from kvviz.ui.session import session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,26 +19,7 @@ state.begin()
 st.html(Path(__file__).with_name("page.css"))
 lang = state.lang()
 
-PAGES = {
-    text.GROUP_SIZE: [
-        st.Page(ROOT / "pages" / "sizing.py", title=text.PAGE(lang), default=True),
-        st.Page(ROOT / "pages" / "compare.py", title=compare_text.PAGE(lang), url_path="compare"),
-        st.Page(ROOT / "pages" / "check_log.py", title=log_text.PAGE(lang), url_path="check-log"),
-        # What a review link opens: in no list.
-        st.Page(ROOT / "pages" / "review.py", title=dispute_text.PAGE(lang), url_path="review", visibility="hidden"),
-    ],
-    text.GROUP_UNDERSTAND: [
-        st.Page(ROOT / "pages" / "heads.py", title=heads_text.PAGE(lang), url_path="heads"),
-        st.Page(ROOT / "pages" / "blocks.py", title=blocks_text.PAGE(lang), url_path="blocks"),
-        st.Page(ROOT / "pages" / "prefixes.py", title=prefixes_text.PAGE(lang), url_path="prefixes"),
-        st.Page(ROOT / "pages" / "live.py", title=live_text.PAGE(lang), url_path="live"),
-    ],
-    learn_text.GROUP: [
-        st.Page(ROOT / "pages" / "learn.py", title=learn_text.PAGE(lang), url_path="learn"),
-        st.Page(ROOT / "pages" / "workshop.py", title=workshop_text.PAGE(lang), url_path="workshop"),
-    ],
-}
-page = st.navigation({group(lang): pages for group, pages in PAGES.items()}, position="top")
+page = st.navigation(pages.all_of(lang), position="top")
 session()["page_path"] = page.url_path
 
 if not st.context.is_embedded:
