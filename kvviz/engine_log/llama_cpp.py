@@ -14,7 +14,7 @@ from kvviz.engine_log.scan import COMMAND, INITIALISED, START, Fact, Shape
 
 _MIB: Final = r"(?P<mib>-?\d+(?:[.,]\d+)?) ?Mi?B"
 _PARTS: Final = r"(?P<parts>(?:, (?:[KVRSP]|c\^KV|kv\^T)(?: \(\w+\))?: (?:\d[\d.,]* MiB|not used))*)"
-_DEVICE: Final = r"(?P<device>[A-Za-z][\w.:\[\]-]*)"
+_DEVICE: Final = r"(?<![A-Za-z])(?P<device>[A-Za-z][\w.:\[\]-]*)"
 
 SHAPES: Final = (
     Shape(COMMAND, "llama-server", r"llama-server(?:\.exe)?['\"]? -"),
@@ -117,15 +117,15 @@ class _Context:
     settings: dict[str, str] = field(default_factory=dict)
     meta: dict[str, str] = field(default_factory=dict)
     caches: list[_Cache] = field(default_factory=list)
+    sized: bool = False
+    """Any of these has a size."""
     self_sizes: list[Fact] = field(default_factory=list)
     states: list[Fact] = field(default_factory=list)
     state_buffers: list[Fact] = field(default_factory=list)
 
     @property
     def has_caches(self) -> bool:
-        return bool(
-            self.self_sizes or self.states or self.state_buffers or any(c.size or c.buffers for c in self.caches)
-        )
+        return bool(self.self_sizes or self.states or self.state_buffers or self.sized)
 
 
 def _contexts(facts: Sequence[Fact]) -> list[_Context]:
@@ -140,7 +140,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
             continue
         groups = {k: v for k, v in fact.groups.items() if v is not None}
         again = fact.name == "llama set" and any(now.settings.get(k) for k in groups if k != "kv_size")
-        if now.has_caches and (again or fact.name == "llama begins"):
+        if (again or fact.name == "llama begins") and now.has_caches:
             now = _Context(meta=dict(meta))
             contexts.append(now)
         match fact.name:
@@ -152,6 +152,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
                 if not now.caches or now.caches[-1].size:
                     now.caches.append(_Cache())
                 now.caches[-1].buffers.append(fact)
+                now.sized = True
             case "llama size":
                 if not now.caches or now.caches[-1].size:
                     same = now.caches and now.caches[-1].size and now.caches[-1].size.groups == fact.groups
@@ -159,6 +160,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
                         continue
                     now.caches.append(_Cache())
                 now.caches[-1].size = fact
+                now.sized = True
             case "llama self size":
                 now.self_sizes.append(fact)
             case "llama state size":
@@ -271,12 +273,9 @@ def _add_devices(context: _Context, out: dict[str, Any]) -> None:
 
 def _per_device(buffers: Sequence[Fact]) -> dict[str, Decimal]:
     """One line a device and cache; an equal one is a repeat, another one a further buffer of this device."""
-    devices: dict[str, list[Decimal]] = {}
+    devices: dict[str, dict[Decimal, None]] = {}
     for fact in buffers:
-        amount = printed(fact["mib"], "MiB").digits
-        so_far = devices.setdefault(fact["device"], [])
-        if amount not in so_far:
-            so_far.append(amount)
+        devices.setdefault(fact["device"], {})[printed(fact["mib"], "MiB").digits] = None
     return {device: sum(amounts, Decimal(0)) for device, amounts in devices.items()}
 
 
