@@ -84,8 +84,8 @@ ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "unified": ("llama.cpp",),
 }
 """Settings that not every engine has, and those that have them."""
-_DP_INSIDE_TP: Final = frozenset({"sglang", "tensorrt-llm"})
-"""With ``attention_dp``; vLLM's groups are engines of their own."""
+_DP_INSIDE_TP: Final = frozenset({"sglang"})
+"""With ``attention_dp``. vLLM's groups are engines of their own, TensorRT-LLM's the single GPUs of one."""
 WEIGHT_DTYPES: Final = (
     *("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4"),
     *("q8_0", "q6_k", "q5_k_m", "q4_k_m"),

@@ -167,7 +167,13 @@ def _compiled(shape: Shape) -> re.Pattern[str]:
 
 
 _ALIKE: Final = bytes(
-    ord("0") if chr(byte) in "0123456789abcdef" else byte if 33 <= byte < 127 or byte == ord("\n") else ord(" ") if byte < 33 or byte == 0xA0 else ord("?")
+    ord("0")
+    if chr(byte) in "0123456789abcdef"
+    else byte
+    if 33 <= byte < 127 or byte == ord("\n")
+    else ord(" ")
+    if byte < 33 or byte == 0xA0
+    else ord("?")
     for byte in range(256)
 )
 """Times, numbers and ids look alike: every hexadecimal digit is a nought. What no key has is a space or ``?``."""

@@ -31,7 +31,7 @@ MODELS = (
 LARGE: Final = 0.01
 """Share of logs that are as large as an upload may be."""
 REQUESTS: Final = (
-    "INFO 09-11 00:42:{n:02} [loggers.py:123] Engine 000: Avg prompt throughput: {n}.5 tokens/s, GPU KV cache usage: 3.{n}%",
+    "INFO 09-11 00:42:{n:02} [loggers.py:123] Engine 000: Avg prompt throughput: {n}.5 tok/s, KV cache usage: 3.{n}%",
     'INFO:     10.0.0.{n}:4{n} - "POST /v1/chat/completions HTTP/1.1" 200 OK',
     "INFO Received request chatcmpl-{id:032x}: prompt: 'model config cache size: {id}', max_tokens={n}, lora: None.",
     "[2025-09-11 00:42:{n:02} TP0] Decode batch. #running-req: {n}, #token: {id}, token usage: 0.{n}, #queue-req: 0,",
