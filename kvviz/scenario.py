@@ -230,8 +230,8 @@ class Scenario:
     pp: int = 1
     """Pipeline-parallel size: the layers are shared out over so many groups of tp GPUs."""
     dp: int | None = None
-    """Engines side by side, each with a pool and requests of its own; with ``attention_dp`` SGLang's groups inside an engine
-    whose attention is not split among them. None: as many as the GPUs make."""
+    """Engines side by side, each with a pool and requests of its own; with ``attention_dp`` SGLang's groups inside an
+    engine whose attention is not split among them. None: as many as the GPUs make."""
     attention_dp: str = "off"
     """on: every group of an engine's GPUs does the attention of its own requests (SGLang --enable-dp-attention)."""
     dcp: int = 1

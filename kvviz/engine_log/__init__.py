@@ -4,12 +4,24 @@ Only figures and names kvviz knows leave this package: no line of a log, and not
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from kvviz.engine_log import llama_cpp, sglang, tensorrt_llm, vllm
 from kvviz.engine_log.model import Engine, EngineLog, LogError
-from kvviz.engine_log.scan import SETTING_KEYS, Fact, Setting, clean, keys_of, places, scanner, settings, starts
+from kvviz.engine_log.scan import (
+    COMMAND,
+    SETTING_KEYS,
+    Fact,
+    Setting,
+    clean,
+    keys_of,
+    places,
+    scanner,
+    settings,
+    starts,
+)
 from kvviz.text import Message
 from kvviz.text import engine_log as text
 
@@ -56,14 +68,15 @@ def read_log(pasted: str) -> EngineLog:
     at_keys = places(cleaned, _KEYS)
     parts = starts(_SCAN(cleaned, at_keys))
     figures = frozenset[str]().union(*(reader.FIGURES for _, _, reader in _READERS))
-    with_figures = [at for at, part in enumerate(parts) if any(f.name in figures for f in part)]
+    with_figures = [at for at, part in enumerate(parts) if not figures.isdisjoint(f.name for f in part)]
     if not with_figures:
         raise _nothing(parts)
     at = with_figures[-1]
     facts = parts[at]
     begin = facts[0].at if at else 0
     end = parts[at + 1][0].at if at + 1 < len(parts) else len(cleaned)
-    name, _, reader = max(_READERS, key=lambda r: sum(f.name in r[2].FIGURES for f in facts))
+    printed = Counter(f.name for f in facts)
+    name, _, reader = max(_READERS, key=lambda r: sum(printed[figure] for figure in r[2].FIGURES))
     given = _given(settings(cleaned, at_keys, begin, end), facts[-1].at)
     out = {k: v for k, v in reader.read(facts, given).items() if v is not None}
     common = _common(given, facts)
@@ -119,7 +132,7 @@ def _is_valid(name: str, value: str) -> bool:
 def _common(given: dict[str, str], facts: Sequence[Fact]) -> dict[str, Any]:
     out: dict[str, Any] = {name: int(given[name]) for name in _COUNTS if name in given}
     out |= {name: float(given[name]) for name in _FRACTIONS if name in given}
-    model = given.get("model") or next((f["model"] for f in facts if f.get("model")), None)
+    model = given.get("model") or next((f["model"] for f in facts if f.name == COMMAND and f.get("model")), None)
     if model:
         out["model"] = model
     if "kv_cache_dtype" in given:

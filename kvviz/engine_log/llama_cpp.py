@@ -175,7 +175,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
 def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     """The figures of one start."""
     del given  # llama.cpp prints what it settled on
-    facts = _one_process(facts)
+    facts = _without_repeats(_one_process(facts))
     version = next(
         (f["version"] for f in reversed(facts) if f.name in (START, "llama version") and f.get("version")), None
     )
@@ -198,6 +198,20 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     if "form" not in out:
         out["form"] = "breakdown at exit" if breakdown else "settings"
     return {"engine": engine, "version": version} | out
+
+
+def _without_repeats(facts: Sequence[Fact]) -> list[Fact]:
+    """A server of some versions says its context's length at every request: the third time in a row adds nothing."""
+    kept: list[Fact] = []
+    in_a_row = 0
+    for fact in facts:
+        repeated = (
+            fact.name == "llama set" and kept and kept[-1].name == fact.name and kept[-1].match[0] == fact.match[0]
+        )
+        in_a_row = in_a_row + 1 if repeated else 0
+        if in_a_row < 2:
+            kept.append(fact)
+    return kept
 
 
 def _one_process(facts: Sequence[Fact]) -> Sequence[Fact]:

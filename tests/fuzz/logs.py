@@ -195,7 +195,7 @@ PLAINLY: Final[tuple[tuple[str, str, str, Callable[[str], float]], ...]] = (
     ("tokens_line", "cachesize:", r"GPU KV cache size: (\d{1,3}(?:,\d{3})*) tokens", _whole),
     (
         "max_concurrency",
-        "Maximumconcurrency",
+        "concurrencyfor",
         r"Maximum concurrency for [\d,]+ tokens per request: (\d{1,6}\.\d\d)x",
         float,
     ),

@@ -59,6 +59,12 @@ def test_engines_beside_one_another_share_out_the_gpus_with_attention_dp_too() -
             Scenario(engine="tensorrt-llm", attention_dp="on", gpus=8, **wrong)
 
 
+def test_a_context_that_is_told_at_every_request() -> None:
+    start = "llama_kv_cache: CUDA0 KV buffer size = 2.00 MiB\n"
+    told = "slot update_slots: id  0 | task 1 | n_past = 12, n_ctx = 4096, cache_tokens.size() = 12\n"
+    assert read_log(start + told * 50_000).figures() == read_log(start + told * 3).figures()
+
+
 @pytest.mark.parametrize("lines", [2_000, 15_000])
 def test_lines_that_cost_by_the_square(lines: int) -> None:
     """Caches without a size before contexts, and one line that a terminal broke into many."""
