@@ -98,6 +98,12 @@ class TestExcerpts:
         broken = "\n".join(re.sub(rf"(.{{{width}}})(?=.)", r"\1\n", line) for line in excerpt(row).splitlines())
         assert said(read_log(broken), row["reading"]) == row["reading"]
 
+    def test_broken_by_a_terminal_within_blanks(self) -> None:
+        row = next(row for row in EXCERPTS if row["row_id"] == "llamacpp-14097-gemma-3-27b-it")
+        lines = [line.replace(" = ", f"{' ' * 30}= ") for line in excerpt(row).splitlines()]
+        broken = "\n".join(re.sub(r"(.{80})(?=.)", r"\1\n", line) for line in lines)
+        assert said(read_log(broken), row["reading"]) == row["reading"]
+
     @EACH
     @given(data=st.data())
     def test_cut_anywhere(self, row: dict[str, Any], data: st.DataObject) -> None:

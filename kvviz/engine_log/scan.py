@@ -104,7 +104,7 @@ def clean(text: str) -> str:
     text = _without_long_numbers(text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = _MANY_BLANKS.sub(" " * 8, text.replace("\x00", ""))
+    text = text.replace("\x00", "")
     if "\\" in text:
         if text.count("\\n") * 2 > text.count("\n"):  # a log inside JSON
             text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
@@ -112,7 +112,8 @@ def clean(text: str) -> str:
     if (lines := text.count("\n")) > MOST_LINES:
         raise LogError(Message(text_of.TOO_MANY_LINES, {"count": f"{lines:,}", "limit": f"{MOST_LINES:,}"}))
     text = "\n".join([line.rstrip() for line in _without_colours(text).split("\n")])
-    return "\n".join(_unwrapped(_WRAPPERS.sub("\n", f"\n{text}")[1:].split("\n")))
+    text = "\n".join(_unwrapped(_WRAPPERS.sub("\n", f"\n{text}")[1:].split("\n")))
+    return _MANY_BLANKS.sub(" " * 8, text)  # last, as a terminal counts them in its lines' width
 
 
 def _without_long_numbers(text: str) -> str:
@@ -240,10 +241,10 @@ def _opening(shape: Shape) -> bytes:
 def places(text: str, keys: Mapping[str, Key]) -> dict[str, list[int]]:
     """Where these words stand in a cleaned text, in order. LogError where that is more work than any log is."""
     alike = _bytes(text.replace("\u3000", " "), _ALIKE, unknown=b"?")
-    pieces = alike.split(b"\n")
+    pieces, most = alike.split(b"\n"), MOST_WORK
     different = set(pieces)
     if sum(map(len, different)) > _MOST_OF_LINES:
-        pieces = alike.replace(b"\n", b" ").split(b" ", _MOST_PIECES)
+        pieces, most = alike.replace(b"\n", b" ").split(b" ", _MOST_PIECES), MOST_WORK * 2 // 3
         different = set(pieces)
         if len(pieces) > _MOST_PIECES or len(different) > _MOST_PIECES // 10:
             raise LogError(Message(text_of.TOO_MUCH))
@@ -253,7 +254,7 @@ def places(text: str, keys: Mapping[str, Key]) -> dict[str, list[int]]:
     if not hits:
         return found
     with_hits = [number for number, piece in enumerate(pieces) if piece in hits]
-    if len(with_hits) > MOST_WORK:
+    if len(with_hits) > most:
         raise LogError(Message(text_of.TOO_MUCH))
     begin = last = work = 0
     for number in with_hits:
@@ -263,7 +264,7 @@ def places(text: str, keys: Mapping[str, Key]) -> dict[str, list[int]]:
             work += keys[key].work
             if text.startswith(key, begin + within):
                 found.setdefault(key, []).append(begin + within)
-        if work > MOST_WORK:
+        if work > most:
             raise LogError(Message(text_of.TOO_MUCH))
     return found
 
