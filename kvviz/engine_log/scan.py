@@ -184,7 +184,7 @@ MOST_OF_WORDS: Final = 1_500_000
 """Bytes of words that differ: five megabytes of people's prompts have half of it."""
 MOST_WORK: Final = 60_000
 """Places of keys that are looked at: five megabytes of nothing but llama.cpp's slots have 53,000."""
-_MOST_PIECES: Final = 1_500_000
+_MOST_PIECES: Final = 1_250_000
 _LONGEST_WORD: Final = 4096
 _DATA: Final = 48
 """Letters and digits in a row that are no word: a picture in base64, a hash."""
