@@ -322,7 +322,7 @@ def _sglang(architecture: Architecture, scenario: Scenario, gpu: Device | None) 
 def _tensorrt_llm(architecture: Architecture, scenario: Scenario) -> Planned:
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="tensorrt-llm")
     on = scenario.attention_dp == "on"
-    gpus = scenario.gpus // (scenario.pp * (1 if on else scenario.dp or 1))
+    gpus = scenario.gpus // (scenario.pp * (scenario.dp or 1))
     sizes = tensorrt_llm.tp_sizes(architecture)
     tp = scenario.tp or gpus if on else _tensor_parallel(scenario, gpus, lambda n: n in sizes, lambda: sizes)
     made, missing = _made(

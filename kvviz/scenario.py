@@ -84,8 +84,8 @@ ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "unified": ("llama.cpp",),
 }
 """Settings that not every engine has, and those that have them."""
-_DP_INSIDE_TP: Final = frozenset({"sglang", "tensorrt-llm"})
-"""With ``attention_dp``; vLLM's groups are engines of their own."""
+_DP_INSIDE_TP: Final = frozenset({"sglang"})
+"""With ``attention_dp``. vLLM's groups are engines of their own, TensorRT-LLM's the single GPUs of one."""
 WEIGHT_DTYPES: Final = (
     *("auto", "bf16", "fp16", "fp32", "fp8", "int8", "int4", "nvfp4", "mxfp4"),
     *("q8_0", "q6_k", "q5_k_m", "q4_k_m"),
@@ -230,8 +230,8 @@ class Scenario:
     pp: int = 1
     """Pipeline-parallel size: the layers are shared out over so many groups of tp GPUs."""
     dp: int | None = None
-    """Engines side by side, each with a pool and requests of its own; with ``attention_dp`` groups inside an engine
-    whose attention is not split among them. None: as many as the GPUs make."""
+    """Engines side by side, each with a pool and requests of its own; with ``attention_dp`` SGLang's groups inside an
+    engine whose attention is not split among them. None: as many as the GPUs make."""
     attention_dp: str = "off"
     """on: every group of an engine's GPUs does the attention of its own requests (SGLang --enable-dp-attention)."""
     dcp: int = 1

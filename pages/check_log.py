@@ -5,7 +5,6 @@ from pathlib import Path
 import streamlit as st
 
 from kvviz.core.errors import KvvizError
-from kvviz.engine_log import read_log
 from kvviz.log_check import check, named_in
 from kvviz.text import log_check as text
 from kvviz.ui import log_check as page
@@ -14,10 +13,9 @@ from kvviz.ui import show, state
 lang = state.lang()
 
 st.caption(text.INTRO(lang))
-pasted = page.entered(lang)
-if pasted:
-    try:
-        log = read_log(pasted)
+try:
+    log = page.entered(lang)
+    if log is not None:
         named = named_in(log)
         if "model" in page.asked(log, named):
             chosen = page.model(lang)
@@ -31,5 +29,5 @@ if pasted:
         if scenario is not None:
             state.apply(scenario)
             st.switch_page(Path(__file__).with_name("sizing.py"))
-    except KvvizError as error:
-        show.lines(error.lines(lang))
+except KvvizError as error:
+    show.lines(error.lines(lang))

@@ -4,12 +4,24 @@ Only figures and names kvviz knows leave this package: no line of a log, and not
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from kvviz.engine_log import llama_cpp, sglang, tensorrt_llm, vllm
 from kvviz.engine_log.model import Engine, EngineLog, LogError
-from kvviz.engine_log.scan import Fact, Setting, clean, scanner, settings, starts
+from kvviz.engine_log.scan import (
+    COMMAND,
+    SETTING_KEYS,
+    Fact,
+    Setting,
+    clean,
+    keys_of,
+    places,
+    scanner,
+    settings,
+    starts,
+)
 from kvviz.text import Message
 from kvviz.text import engine_log as text
 
@@ -23,7 +35,10 @@ _READERS: Final = (
     ("tensorrt-llm", "TensorRT-LLM", tensorrt_llm),
     ("llama.cpp", "llama.cpp", llama_cpp),
 )
-_SCAN: Final = scanner([shape for _, _, reader in _READERS for shape in reader.SHAPES])
+_SHAPES: Final = tuple(shape for _, _, reader in _READERS for shape in reader.SHAPES)
+_SCAN: Final = scanner(_SHAPES)
+_PREFIX_KEYS: Final = ("enable-prefix", "enable_prefix", "disable-radix-cache")
+_KEYS: Final = keys_of(_SHAPES, (*SETTING_KEYS, *_PREFIX_KEYS))
 _MODEL: Final = re.compile(r"(?:[\w.-]+/)?[\w][\w.+-]*( [\w.+-]+){0,9}")
 _SECRET: Final = re.compile(r"\b(?:hf|sk|gh[pousr]|nvapi|glpat|xox[a-z])[_-]\w{8,}|\w{40,}|[A-Za-z]\w*=\w{16,}")
 _ELEMENTS: Final = (
@@ -40,8 +55,7 @@ _DIFFERENCES: Final = frozenset(
      "graph_bytes_per_gpu", "free_after_load_bytes_per_gpu", "free_after_pools_bytes_per_gpu"}
 )  # fmt: skip
 """Differences of free memory, which may come out below zero; nothing else does."""
-_TRUE: Final = re.compile(r"enable[-_]prefix[-_]caching['\"]?\s*(?:[:=]\s*)?(?P<value>True|False)?")
-_NOT_PREFIX: Final = re.compile(r"--no-enable[-_]prefix[-_]caching|--disable-radix-cache")
+_PREFIX: Final = re.compile(r"enable[-_]prefix[-_]caching['\"]?\s*(?:[:=]\s*)?(?P<value>True|False)?")
 
 
 def read_log(pasted: str) -> EngineLog:
@@ -51,19 +65,23 @@ def read_log(pasted: str) -> EngineLog:
     if not pasted.strip():
         raise LogError(Message(text.EMPTY))
     cleaned = clean(pasted)
-    parts = starts(_SCAN(cleaned))
+    at_keys = places(cleaned, _KEYS)
+    parts = starts(_SCAN(cleaned, at_keys))
     figures = frozenset[str]().union(*(reader.FIGURES for _, _, reader in _READERS))
-    with_figures = [at for at, part in enumerate(parts) if any(f.name in figures for f in part)]
+    with_figures = [at for at, part in enumerate(parts) if not figures.isdisjoint(f.name for f in part)]
     if not with_figures:
         raise _nothing(parts)
     at = with_figures[-1]
     facts = parts[at]
+    begin = facts[0].at if at else 0
     end = parts[at + 1][0].at if at + 1 < len(parts) else len(cleaned)
-    within = cleaned[facts[0].at if at else 0 : end]
-    name, _, reader = max(_READERS, key=lambda r: sum(f.name in r[2].FIGURES for f in facts))
-    given = _given(settings(within), facts[-1].at - (facts[0].at if at else 0))
+    printed = Counter(f.name for f in facts)
+    name, _, reader = max(_READERS, key=lambda r: sum(printed[figure] for figure in r[2].FIGURES))
+    given = _given(settings(cleaned, at_keys, begin, end), facts[-1].at)
     out = {k: v for k, v in reader.read(facts, given).items() if v is not None}
-    common = _common(given, within, facts)
+    common = _common(given, facts)
+    if (caching := _prefix_caching(cleaned, at_keys, begin, end)) is not None:
+        common["prefix_caching"] = caching
     # What the engine settled on is in lines of its own; its arguments only say what was asked for.
     values: dict[str, Any] = {"engine": name, "starts": len(with_figures)} | common | out
     values = {name: value for name, value in values.items() if name in _DIFFERENCES or not _is_negative(value)}
@@ -111,21 +129,32 @@ def _is_valid(name: str, value: str) -> bool:
     return True
 
 
-def _common(given: dict[str, str], within: str, facts: Sequence[Fact]) -> dict[str, Any]:
+def _common(given: dict[str, str], facts: Sequence[Fact]) -> dict[str, Any]:
     out: dict[str, Any] = {name: int(given[name]) for name in _COUNTS if name in given}
     out |= {name: float(given[name]) for name in _FRACTIONS if name in given}
-    model = given.get("model") or next((f["model"] for f in facts if f.get("model")), None)
+    model = given.get("model") or next((f["model"] for f in facts if f.name == COMMAND and f.get("model")), None)
     if model:
         out["model"] = model
     if "kv_cache_dtype" in given:
         out["element"] = given["kv_cache_dtype"]
     if "dtype" in given:
         out["model_dtype"] = given["dtype"]
-    if _NOT_PREFIX.search(within):
-        out["prefix_caching"] = False
-    elif flag := _TRUE.search(within):
-        out["prefix_caching"] = flag["value"] != "False"
     return out
+
+
+def _prefix_caching(text: str, at_keys: Mapping[str, Sequence[int]], begin: int, end: int) -> bool | None:
+    """What a flag or an argument says first; a flag that switches it off counts wherever it stands."""
+    said = None
+    for at in sorted(at for key in _PREFIX_KEYS for at in at_keys.get(key, ()) if begin <= at < end):
+        if text.startswith("disable", at):
+            if at - 2 >= begin and text.startswith("--", at - 2):
+                return False
+        elif flag := _PREFIX.match(text, at, end):
+            if at - 5 >= begin and text.startswith("--no-", at - 5):
+                return False
+            if said is None:
+                said = flag["value"] != "False"
+    return said
 
 
 def _safe(model: str) -> str | None:

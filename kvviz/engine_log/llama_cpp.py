@@ -14,7 +14,7 @@ from kvviz.engine_log.scan import COMMAND, INITIALISED, START, Fact, Shape
 
 _MIB: Final = r"(?P<mib>-?\d+(?:[.,]\d+)?) ?Mi?B"
 _PARTS: Final = r"(?P<parts>(?:, (?:[KVRSP]|c\^KV|kv\^T)(?: \(\w+\))?: (?:\d[\d.,]* MiB|not used))*)"
-_DEVICE: Final = r"(?P<device>[A-Za-z][\w.:\[\]-]*)"
+_DEVICE: Final = r"(?<![A-Za-z])(?P<device>[A-Za-z][\w.:\[\]-]*)"
 
 SHAPES: Final = (
     Shape(COMMAND, "llama-server", r"llama-server(?:\.exe)?['\"]? -"),
@@ -117,15 +117,15 @@ class _Context:
     settings: dict[str, str] = field(default_factory=dict)
     meta: dict[str, str] = field(default_factory=dict)
     caches: list[_Cache] = field(default_factory=list)
+    sized: bool = False
+    """Any of these has a size."""
     self_sizes: list[Fact] = field(default_factory=list)
     states: list[Fact] = field(default_factory=list)
     state_buffers: list[Fact] = field(default_factory=list)
 
     @property
     def has_caches(self) -> bool:
-        return bool(
-            self.self_sizes or self.states or self.state_buffers or any(c.size or c.buffers for c in self.caches)
-        )
+        return bool(self.self_sizes or self.states or self.state_buffers or self.sized)
 
 
 def _contexts(facts: Sequence[Fact]) -> list[_Context]:
@@ -140,7 +140,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
             continue
         groups = {k: v for k, v in fact.groups.items() if v is not None}
         again = fact.name == "llama set" and any(now.settings.get(k) for k in groups if k != "kv_size")
-        if now.has_caches and (again or fact.name == "llama begins"):
+        if (again or fact.name == "llama begins") and now.has_caches:
             now = _Context(meta=dict(meta))
             contexts.append(now)
         match fact.name:
@@ -152,6 +152,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
                 if not now.caches or now.caches[-1].size:
                     now.caches.append(_Cache())
                 now.caches[-1].buffers.append(fact)
+                now.sized = True
             case "llama size":
                 if not now.caches or now.caches[-1].size:
                     same = now.caches and now.caches[-1].size and now.caches[-1].size.groups == fact.groups
@@ -159,6 +160,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
                         continue
                     now.caches.append(_Cache())
                 now.caches[-1].size = fact
+                now.sized = True
             case "llama self size":
                 now.self_sizes.append(fact)
             case "llama state size":
@@ -173,7 +175,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
 def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     """The figures of one start."""
     del given  # llama.cpp prints what it settled on
-    facts = _one_process(facts)
+    facts = _without_repeats(_one_process(facts))
     version = next(
         (f["version"] for f in reversed(facts) if f.name in (START, "llama version") and f.get("version")), None
     )
@@ -196,6 +198,20 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     if "form" not in out:
         out["form"] = "breakdown at exit" if breakdown else "settings"
     return {"engine": engine, "version": version} | out
+
+
+def _without_repeats(facts: Sequence[Fact]) -> list[Fact]:
+    """A server of some versions says its context's length at every request: the third time in a row adds nothing."""
+    kept: list[Fact] = []
+    in_a_row = 0
+    for fact in facts:
+        repeated = (
+            fact.name == "llama set" and kept and kept[-1].name == fact.name and kept[-1].match[0] == fact.match[0]
+        )
+        in_a_row = in_a_row + 1 if repeated else 0
+        if in_a_row < 2:
+            kept.append(fact)
+    return kept
 
 
 def _one_process(facts: Sequence[Fact]) -> Sequence[Fact]:
@@ -271,12 +287,9 @@ def _add_devices(context: _Context, out: dict[str, Any]) -> None:
 
 def _per_device(buffers: Sequence[Fact]) -> dict[str, Decimal]:
     """One line a device and cache; an equal one is a repeat, another one a further buffer of this device."""
-    devices: dict[str, list[Decimal]] = {}
+    devices: dict[str, dict[Decimal, None]] = {}
     for fact in buffers:
-        amount = printed(fact["mib"], "MiB").digits
-        so_far = devices.setdefault(fact["device"], [])
-        if amount not in so_far:
-            so_far.append(amount)
+        devices.setdefault(fact["device"], {})[printed(fact["mib"], "MiB").digits] = None
     return {device: sum(amounts, Decimal(0)) for device, amounts in devices.items()}
 
 

@@ -1,5 +1,6 @@
 """The log page: the pasted text, what is asked beside it, and the answer."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +10,7 @@ from kvviz import catalogue, workings
 from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
-from kvviz.engine_log import EngineLog
+from kvviz.engine_log import EngineLog, read_log
 from kvviz.log_check import Check, Model, check, decode, encoder_model, model_of, report
 from kvviz.log_check.measured import scenario_of
 from kvviz.resolve import resolve
@@ -30,8 +31,8 @@ _SETTING: Final = {"tp": "tp", "element": "kv_dtype", "n_ctx": "context_tokens"}
 _KEYS: Final = ("log_model", "log_config", *(f"log_{name}" for name in _GIVEN))
 
 
-def entered(lang: Lang) -> str:
-    """The log: what is in the box, else the uploaded file."""
+def entered(lang: Lang) -> EngineLog | None:
+    """What the log in the box says, else the uploaded file; None where there is neither. Raises KvvizError."""
     with st.container(horizontal=True):
         for engine in EXAMPLES:
             st.button(text.EXAMPLE(lang, engine=engine), key=f"try_{engine}", on_click=_example, args=(engine,))
@@ -48,8 +49,26 @@ def entered(lang: Lang) -> str:
     with file:
         uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
     if pasted and pasted.strip():
-        return pasted
-    return decode(uploaded.getvalue()) if uploaded is not None else ""
+        return _log(pasted, lambda: pasted)
+    if uploaded is not None:
+        return _log(f"upload {uploaded.file_id}", lambda: decode(uploaded.getvalue()))
+    st.session_state.pop("log_read", None)
+    return None
+
+
+def _log(key: str, text_of: Callable[[], str]) -> EngineLog:
+    """Read when it is new and kept in this session: a run of the page for a click beside it reads nothing."""
+    kept: tuple[str, EngineLog | KvvizError] | None = st.session_state.get("log_read")
+    if kept is None or kept[0] != key:
+        found: EngineLog | KvvizError
+        try:
+            found = read_log(text_of())
+        except KvvizError as error:
+            found = error.with_traceback(None)  # which would keep the text
+        st.session_state["log_read"] = kept = key, found
+    if isinstance(kept[1], KvvizError):
+        raise kept[1].with_traceback(None)
+    return kept[1]
 
 
 def _read(engine: str) -> str:

@@ -57,6 +57,8 @@ def begin() -> None:
         return
     query = {name: st.query_params.get_all(name) for name in st.query_params}
     asked = _asked_model(query)
+    if len(written := query.get("gpu", [])) == 1 and (gpu := named(written[0][:_TYPED_CHARACTERS])):
+        query["gpu"] = [gpu]  # as in its box
     scenario, rejected = from_query({n: values[0] if len(values) == 1 else values for n, values in query.items()})
     messages = [r.message for r in rejected]
     packed = query.get("set", [""])[-1]

@@ -12,7 +12,7 @@ from typing import Final
 
 from kvviz import catalogue
 from kvviz.core.errors import KvvizError
-from kvviz.engine_log import EngineLog, read_log
+from kvviz.engine_log import MAX_CHARACTERS, EngineLog, read_log
 from kvviz.log_check import as_json, check, decode, model_of, named_in, report
 from tests.fuzz.values import STRANGE, near, scrambled
 from tests.fuzz.watch import Watch, hold
@@ -28,8 +28,17 @@ MODELS = (
     "moonshotai/Kimi-Linear-48B-A3B-Instruct",
     "deepseek-ai/DeepSeek-V3",
 )
-MOST: Final = 1_000_000
-"""Characters: far more than a start prints. Reading takes time in proportion, 5 MB about a second."""
+LARGE: Final = 0.01
+"""Share of logs that are as large as an upload may be."""
+REQUESTS: Final = (
+    "INFO 09-11 00:42:{n:02} [loggers.py:123] Engine 000: Avg prompt throughput: {n}.5 tok/s, KV cache usage: 3.{n}%",
+    'INFO:     10.0.0.{n}:4{n} - "POST /v1/chat/completions HTTP/1.1" 200 OK',
+    "INFO Received request chatcmpl-{id:032x}: prompt: 'model config cache size: {id}', max_tokens={n}, lora: None.",
+    "[2025-09-11 00:42:{n:02} TP0] Decode batch. #running-req: {n}, #token: {id}, token usage: 0.{n}, #queue-req: 0,",
+    "slot update_slots: id  {n} | task {n} | new prompt, n_ctx_slot = 4096, n_keep = 0, n_prompt_tokens = {n}",
+    "slot update_slots: id  {n} | task {n} | n_past = {n}, n_ctx = 4096, cache_tokens.size() = {n}",
+)
+"""Lines of a server at work, once it has started."""
 NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 NOISE = (
     *(
@@ -98,6 +107,27 @@ def spoilt(chance: random.Random, text: str) -> str:
     return "\n".join(lines)
 
 
+def large(chance: random.Random, text: str) -> str:
+    """``text`` with megabytes of something before or after it, or of itself."""
+    size = chance.choice((1, 2, 5)) << 20
+    lines = chance.sample(REQUESTS, chance.randrange(1, len(REQUESTS)))
+    match chance.randrange(5):
+        case 0:
+            more = chance.choice(NOISE) * 1_000
+        case 1:
+            more = f"{text}\n" * (size // (len(text) + 1))
+        case 2:
+            more = "".join(chance.choices("abcdefgh {}()_-=:,.KVGiB0123456789\n", k=size))
+        case _:
+            more = "\n".join(
+                chance.choice(lines).format(n=chance.randrange(60), id=chance.getrandbits(128))
+                for _ in range(size // 70)
+            )
+    more = more[: size - len(text) - 1]
+    whole = f"{text}\n{more}" if chance.random() < 0.6 else f"{more}\n{text}"
+    return whole.replace("\n", " ") if chance.random() < 0.1 else whole
+
+
 def one(chance: random.Random, watch: Watch) -> str:
     """One log; says what came of it."""
     text = chance.choice(TEXTS)
@@ -105,7 +135,9 @@ def one(chance: random.Random, watch: Watch) -> str:
         text = spoilt(chance, text)
     if chance.random() < 0.03:
         text *= 50
-    text = text[:MOST]
+    if chance.random() < LARGE:
+        text = large(chance, text)
+    text = text[:MAX_CHARACTERS]
     given = {}
     if chance.random() < 0.3:
         given = chance.choice(
@@ -163,7 +195,7 @@ PLAINLY: Final[tuple[tuple[str, str, str, Callable[[str], float]], ...]] = (
     ("tokens_line", "cachesize:", r"GPU KV cache size: (\d{1,3}(?:,\d{3})*) tokens", _whole),
     (
         "max_concurrency",
-        "Maximumconcurrency",
+        "concurrencyfor",
         r"Maximum concurrency for [\d,]+ tokens per request: (\d{1,6}\.\d\d)x",
         float,
     ),

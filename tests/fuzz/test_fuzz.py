@@ -1,5 +1,7 @@
 """A slice of the fuzz run, what it found before, and that it finds what is wrong."""
 
+import time
+
 import pytest
 
 from kvviz.core.architecture import Architecture, read_config
@@ -46,6 +48,37 @@ def test_more_engines_side_by_side_than_gpus(engine: str) -> None:
 def test_groups_inside_an_engine_may_still_be_fewer_than_its_gpus() -> None:
     scenario = Scenario(engine="sglang", attention_dp="on", gpus=8, tp=8, dp=2)
     assert planned(resolve(scenario).architecture, scenario, None).gpus == 8
+
+
+def test_engines_beside_one_another_share_out_the_gpus_with_attention_dp_too() -> None:
+    """TensorRT-LLM's groups are single GPUs: dp is engines, and was left out without a word."""
+    scenario = Scenario(engine="tensorrt-llm", attention_dp="on", gpus=8, dp=2)
+    assert planned(resolve(scenario).architecture, scenario, None).gpus == 4
+    for wrong in ({"dp": 3}, {"dp": 2, "tp": 8}):
+        with pytest.raises(ScenarioError):
+            Scenario(engine="tensorrt-llm", attention_dp="on", gpus=8, **wrong)
+
+
+def test_a_context_that_is_told_at_every_request() -> None:
+    start = "llama_kv_cache: CUDA0 KV buffer size = 2.00 MiB\n"
+    told = "slot update_slots: id  0 | task 1 | n_past = 12, n_ctx = 4096, cache_tokens.size() = 12\n"
+    assert read_log(start + told * 50_000).figures() == read_log(start + told * 3).figures()
+
+
+@pytest.mark.parametrize("lines", [2_000, 15_000])
+def test_lines_that_cost_by_the_square(lines: int) -> None:
+    """Caches without a size before contexts, and one line that a terminal broke into many."""
+    for text in (
+        "creating KV cache\n" * lines + "n_ctx = 3\n" * lines + "CUDA0 KV buffer size = 2.00 MiB\n",
+        "".join(f"CUDA0 KV buffer size = {n}.00 MiB\n" for n in range(lines // 10)),
+        "GPU KV cache size: 16 tokens\n" + ("a" * 119 + "b\n") * lines,
+    ):
+        took_s = []
+        for _ in range(3):
+            began = time.process_time()
+            read_log(text)
+            took_s.append(time.process_time() - began)
+        assert min(took_s) < 0.5
 
 
 @pytest.mark.parametrize("digits", [4_301, 6_000, 100_000])

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kvviz.core.architecture import used_fields
+from kvviz.engine_log import EngineLog, read_log
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import engine_log as log_text
 from kvviz.text import log_check as text
@@ -137,3 +138,32 @@ def test_nothing_of_a_log_is_in_the_address() -> None:
 
 def test_the_pasted_config_is_one_that_kvviz_reads() -> None:
     assert used_fields(QWEN3_14B)
+
+
+def test_a_log_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(pasted: str) -> EngineLog:
+        read.append(pasted)
+        return read_log(pasted)
+
+    monkeypatch.setattr("kvviz.ui.log_check.read_log", counted)
+    app = pasted(excerpt("1739-qwen3-14b"))
+    app.run()
+    assert len(read) == 1
+    app.text_area(key="log_text").set_value("nothing").run()
+    app.run()
+    assert len(read) == 2
+    assert said(app)
+
+
+@pytest.mark.parametrize(
+    ("written", "gpu"), [("4090", "rtx-4090"), ("RTX 4090", "rtx-4090"), ("h200", "h200"), ("a100", "a100")]
+)
+def test_a_links_gpu_is_found_as_in_its_box(written: str, gpu: str) -> None:
+    """What one device matches is that; of several none is taken, and the box says so."""
+    app = AppTest.from_file(str(MAIN), default_timeout=30)
+    app.query_params["gpu"] = written
+    app.run()
+    assert not app.exception
+    assert app.session_state["gpu"] == gpu
