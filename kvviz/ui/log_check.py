@@ -52,20 +52,20 @@ def entered(lang: Lang) -> EngineLog | None:
         return _log(pasted, lambda: pasted)
     if uploaded is not None:
         return _log(f"upload {uploaded.file_id}", lambda: decode(uploaded.getvalue()))
-    st.session_state.pop("log_read", None)
+    session().pop("log_read", None)
     return None
 
 
 def _log(key: str, text_of: Callable[[], str]) -> EngineLog:
     """Read when it is new and kept in this session: a run of the page for a click beside it reads nothing."""
-    kept: tuple[str, EngineLog | KvvizError] | None = st.session_state.get("log_read")
+    kept: tuple[str, EngineLog | KvvizError] | None = session().get("log_read")
     if kept is None or kept[0] != key:
         found: EngineLog | KvvizError
         try:
             found = read_log(text_of())
         except KvvizError as error:
             found = error.with_traceback(None)  # which would keep the text
-        st.session_state["log_read"] = kept = key, found
+        session()["log_read"] = kept = key, found
     if isinstance(kept[1], KvvizError):
         raise kept[1].with_traceback(None)
     return kept[1]

@@ -155,15 +155,3 @@ def test_a_log_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     app.run()
     assert len(read) == 2
     assert said(app)
-
-
-@pytest.mark.parametrize(
-    ("written", "gpu"), [("4090", "rtx-4090"), ("RTX 4090", "rtx-4090"), ("h200", "h200"), ("a100", "a100")]
-)
-def test_a_links_gpu_is_found_as_in_its_box(written: str, gpu: str) -> None:
-    """What one device matches is that; of several none is taken, and the box says so."""
-    app = AppTest.from_file(str(MAIN), default_timeout=30)
-    app.query_params["gpu"] = written
-    app.run()
-    assert not app.exception
-    assert app.session_state["gpu"] == gpu

@@ -424,3 +424,12 @@ def test_where_one_request_already_outgrows_the_weights(lang: Lang) -> None:
     app = open_app(lang=lang, **one, sequences="3")
     said = show.plain(text.CROSSOVER_ONE(lang, tokens="1,000,000", weights="7.48"))
     assert any(said in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(
+    ("written", "gpu"), [("4090", "rtx-4090"), ("RTX 4090", "rtx-4090"), ("h200", "h200"), ("a100", "a100")]
+)
+def test_a_links_gpu_is_found_as_in_its_box(written: str, gpu: str) -> None:
+    """What one device matches is that; of several none is taken, and the box says so."""
+    app = open_app(gpu=written)
+    assert app.selectbox(key="gpu").value == gpu
