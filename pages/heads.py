@@ -17,11 +17,12 @@ page.begin(lang)
 show.rejected(lang)
 page.problems(lang)
 page.presets(scenario, lang)
-panel = show.folded(show.summary(scenario, lang), key="heads_settings", icon=":material/tune:")
+panel = show.folded(text.SETTINGS(lang), key="heads_settings", icon=":material/tune:")
 if panel.open:
     with panel:
-        st.caption(text.SETTINGS(lang))
         controls.seven(answered, lang)
+else:
+    st.caption(show.plain(show.summary(scenario, lang)))
 if answered.problem is not None:
     show.lines(answered.problem.lines(lang))
 if "model" in answered.errors:

@@ -284,3 +284,16 @@ def test_no_line_ends_inside_a_japanese_word(open_page: OpenPage) -> None:
     expect(opener).to_have_attribute("aria-expanded", "true")
     page.wait_for_timeout(500)  # it changes slowly
     expect(opener).to_have_css("color", opener.evaluate("named => getComputedStyle(named.parentElement).color"))
+
+
+def test_who_types_in_a_panel_keeps_the_place(open_page: OpenPage) -> None:
+    """A changed setting is named beside its panel, and the next box is one Tab away."""
+    page = open_page("/?lang=en")
+    page.locator(".st-key-more summary").click()
+    box = page.locator(".st-key-headroom input")
+    box.fill("0.1")
+    box.press("Tab")
+    settled(page)
+    assert page.evaluate("document.activeElement.closest('.st-key-more') !== null")
+    page.locator(".st-key-more summary").click()
+    expect(page.get_by_text("Changed: Headroom")).to_be_visible()
