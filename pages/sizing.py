@@ -25,7 +25,7 @@ if embedded:
     top = below = st.container()
 elif phone:
     top = st.container()
-    with st.expander(show.summary(scenario, lang), key="change", icon=":material/tune:"):
+    with st.expander(text.CHANGE(lang, summary=show.summary(scenario, lang)), key="change", icon=":material/tune:"):
         controls.all_of(answered, lang)
     below = st.container()
 else:

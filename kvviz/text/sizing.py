@@ -154,9 +154,10 @@ UNIFIED_HELP = Text(
 )
 AUTO = Text("auto", "auto")
 RESET = Text("Reset these", "既定に戻す")
-CHANGE = Text(
-    "Change: {model} · {gpus} · {tokens} {tokens:token|tokens} · {sequences} at once · KV {dtype}",
-    "変更：{model} · {gpus} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
+CHANGE = Text("Change: {summary}", "変更：{summary}")
+SUMMARY = Text(
+    "{model} · {gpus} · {tokens} {tokens:token|tokens} · {sequences} at once · KV {dtype}",
+    "{model} · {gpus} · {tokens} トークン · 同時 {sequences} 件 · KV {dtype}",
 )
 NOT_BUNDLED = Text(
     "“{model}” is not bundled. Closest: {near}.",

@@ -543,8 +543,8 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
 
 
 def summary(scenario: Scenario, lang: Lang) -> str:
-    """The scenario on one line, for the folded controls of a phone."""
-    return text.CHANGE(
+    """The scenario on one line, for where its controls are folded."""
+    return text.SUMMARY(
         lang,
         model=scenario.model.split("/")[-1],
         gpus=f"{scenario.gpus} × {gpu_name(scenario, lang)}" if scenario.gpu else text.NO_GPU(lang),
