@@ -53,7 +53,9 @@ else:
     st.caption(f":material/balance: {text.PAGE(lang)} · {show.plain(a.model)}")
     if phone:
         top = st.container()
-        with st.expander(labels.CHANGE(lang, summary=show.summary(scenario, lang)), key="change", icon=":material/tune:"):
+        with st.expander(
+            labels.CHANGE(lang, summary=show.summary(scenario, lang)), key="change", icon=":material/tune:"
+        ):
             controls.all_of(answered, lang)
     else:
         left, top = st.columns([1, 2], gap="large")

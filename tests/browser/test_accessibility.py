@@ -80,8 +80,10 @@ def walk(page: Page, lang: Lang) -> Iterator[tuple[str, list[str]]]:
         popovers = page.get_by_test_id("stPopoverButton")
         for number in range(min(popovers.count(), MOST_POPOVERS)):
             popovers.nth(number).click()
+            settled(page)  # what is in it is drawn once it is open
             yield f"{path}, popover {number}", serious(page, '[data-testid="stPopoverBody"]')
             page.keyboard.press("Escape")
+            settled(page)
         for number in range(TABS.get(path, 0)):
             tab = page.get_by_role("tab").nth(number)
             if tab.get_attribute("aria-selected") != "true":

@@ -30,7 +30,7 @@ def drawing(page: Page, index: int) -> str:
 
 
 def address(page: Page) -> dict[str, str]:
-    page.wait_for_function("location.search.includes('v=')")
+    page.wait_for_function("() => location.search.includes('v=')")
     page.wait_for_timeout(300)  # the address follows the page's last run
     query = urlsplit(page.url).query
     return {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
@@ -268,8 +268,8 @@ def test_pictures(open_page: OpenPage, lang: str, phone: bool) -> None:
 def test_no_line_ends_inside_a_japanese_word(open_page: OpenPage) -> None:
     """Nor does a phone set what is short in a table on end, or write an open popover's name too dark to read."""
     page = open_page("/?lang=ja", phone=True, dark=True, locale="ja")
-    wrapping = "said => [getComputedStyle(said).wordBreak, getComputedStyle(said).textWrapStyle]"
-    assert page.locator(HEADLINE).first.evaluate(wrapping) == ["auto-phrase", "balance"]
+    for name, value in (("word-break", "auto-phrase"), ("text-wrap-style", "balance")):
+        expect(page.locator(HEADLINE).first).to_have_css(name, value)
     page.get_by_text("表で見る").first.click()
     settled(page)
     cells = page.get_by_test_id("stTable").first.locator("td")
