@@ -1,6 +1,7 @@
 """What could be changed: every lever's numbers are those of its scenario, and nothing is suggested that cannot run."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from kvviz.devices import device, devices
 from kvviz.engines import vllm
 from kvviz.engines.vllm_kernels import has_kernel
 from kvviz.estimate import Estimate
-from kvviz.levers import CHEAPEST_FIRST, MOST_FIXES, Lever, crossover_requests, fixes, levers, speed_floor
+from kvviz.levers import CHEAPEST_FIRST, MOST_FIXES, Lever, crossover_requests, fixes, in_turn, levers, speed_floor
 from kvviz.resolve import resolve
 from kvviz.scenario import ENGINES, Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
@@ -576,3 +577,18 @@ def test_from_how_many_requests_on_the_cache_is_the_larger_part(
     if requests is not None and asked.budget is not None:
         weights = asked.budget.weights.value_bytes
         assert asked.need_bytes(requests - 1, asked.tokens) <= weights < asked.need_bytes(requests, asked.tokens)
+
+
+def test_levers_are_worked_out_no_further_than_the_fixes_need() -> None:
+    asked, reached = sized(), []
+
+    def each() -> Iterator[Lever]:
+        for lever in in_turn(asked, weigh=weigh):
+            reached.append(lever.code)
+            yield lever
+
+    found = fixes(asked, each())
+    assert len(found) == MOST_FIXES
+    assert reached[-1] == found[-1].lever.code
+    assert found == fixes(asked, levers(asked, weigh=weigh))
+    assert len(reached) < len(levers(asked, weigh=weigh))

@@ -10,6 +10,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+from streamlit.runtime.state.common import is_element_id
 from streamlit.testing.v1 import AppTest
 
 from kvviz.links import pack_prompts
@@ -252,3 +253,14 @@ def test_another_language_keeps_all_that_was_done_on_every_page() -> None:
         wanted |= dict.fromkeys(change.panels, True) | {key: title(lang) for key, title in change.tabs.items()}
         assert {key: app.session_state[key] for key in wanted} == wanted, page
         assert change.pressed not in {button.key for button in app.button}, page
+
+
+# --- what a change costs ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["sizing", "compare", "blocks"])
+def test_a_session_has_few_keys_beside_its_widgets(page: str) -> None:
+    """Streamlit goes through all of them for every box it draws."""
+    keys = open_page(page).session_state._state._state._keys()
+    own = {key for key in keys if not is_element_id(key) and not key.startswith("$$STREAMLIT_INTERNAL")}
+    assert {key for key in own if not key.startswith(f"{page}_")} == {"kvviz"}
