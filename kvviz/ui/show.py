@@ -76,7 +76,7 @@ MARKS: Mapping[Outcome, str] = {
 def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
     """The answer in a sentence, verdict mark first; what would make it misleading stands right under it."""
     mark, head, rest = answer_sentence(sizing, lang)
-    st.markdown(f"### {mark} {head}\n{rest}")
+    st.markdown(f"### {mark} {head}\n{together(rest)}")
     for note in notes_beside:
         if note.code in GRAVE:
             st.warning(plain(note.message(lang)), icon=":material/warning:")

@@ -52,8 +52,8 @@ def link(app: AppTest) -> dict[str, str]:
 
 
 def sentence(app: AppTest) -> str:
-    """The answer of the Sizing page."""
-    return next(m.value for m in app.markdown if m.value.startswith("###"))
+    """The answer of the Sizing page, wherever its lines may end."""
+    return next(m.value for m in app.markdown if m.value.startswith("###")).replace("\u00a0", " ")
 
 
 def errors(app: AppTest) -> str:
