@@ -17,13 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.browser.harness import STREAMLIT_RUN, serve
-from tests.load.drive import FORGETS_S, MIB, Measured, both_apps, late, measure, soak
+from tests.load.drive import FORGETS_S, MIB, MOST_GROWTH, Measured, both_apps, late, measure, soak
 from tests.load.visitor import PLACES
 
 CROWD = 50
 FEW = 12
-MOST_GROWTH = 0.1
-"""Of the memory held, over a soak."""
 
 
 def main() -> int:

@@ -24,6 +24,8 @@ from tests.browser.harness import STREAMLIT_RUN, Server, serve
 from tests.load.visitor import PLACES, FaultError, Ran, Visitor, visiting
 
 MIB = 2**20
+MOST_GROWTH = 0.1
+"""Of the memory held, over a soak."""
 THINKS_S = 2.0
 """Between two changes of a visitor, from one start to the next, give or take a quarter."""
 FORGETS_S = 5

@@ -12,7 +12,7 @@ import pytest
 
 from tests.bench.twin import counted, twin
 from tests.browser.harness import STREAMLIT_RUN, Server, serve
-from tests.load.drive import MIB, Tally, act, crowd, memory_bytes, sessions
+from tests.load.drive import FORGETS_S, MIB, MOST_GROWTH, Tally, act, crowd, memory_bytes, sessions, soak
 from tests.load.visitor import PLACES, Visitor, visiting
 
 pytestmark = pytest.mark.load
@@ -81,6 +81,16 @@ def test_a_crowd_meets_no_error_and_leaves_nothing_behind(quick: Server) -> None
     assert here == [4, 0] * 3
     # The first crowds fill caches, which are bounded.
     assert held[-1] - held[-2] < 8 * MIB
+
+
+def test_memory_is_flat_over_two_minutes_of_arrivals_and_departures(tmp_path: Path) -> None:
+    """``python -m tests.load --soak`` with few visitors: the longest test, because caches fill for most of a minute."""
+    flags = ("--server.disconnectedSessionTTL", str(FORGETS_S))
+    with serve(tmp_path / "log", (*STREAMLIT_RUN, *flags)) as server:
+        found = asyncio.run(soak(server, visitors=4, seconds=120))
+    assert not found.tally.faults
+    assert found.came > 40
+    assert found.growth <= MOST_GROWTH
 
 
 def test_a_page_that_fails_is_noticed(tmp_path: Path) -> None:
