@@ -13,12 +13,15 @@ ENV PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     HF_HOME=/models \
+    STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
+    STREAMLIT_SERVER_PORT=8501 \
+    STREAMLIT_SERVER_HEADLESS=true \
     HF_HUB_DISABLE_TELEMETRY=1
 
 WORKDIR /app
 
 # First and apart: this layer is built again only when a version changes. Every file must be the one that was pinned.
-COPY deploy/requirements.txt deploy/requirements-live.txt deploy/
+COPY deploy/requirements.txt deploy/requirements-live.txt deploy/healthy.py deploy/
 RUN python -m pip install --require-hashes --only-binary :all: -r deploy/requirements${LIVE:+-live}.txt
 
 COPY LICENSE app.py ./
@@ -36,6 +39,5 @@ ENV KVVIZ_COMMIT=${COMMIT}
 USER 1000
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/healthz', timeout=4)"]
-CMD ["python", "-m", "streamlit", "run", "app.py", \
-     "--server.address=0.0.0.0", "--server.port=8501", "--server.headless=true"]
+    CMD ["python", "deploy/healthy.py"]
+CMD ["python", "-m", "streamlit", "run", "app.py"]

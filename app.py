@@ -4,14 +4,16 @@ import base64
 import hashlib
 import os
 import re
+from collections import deque
 from pathlib import Path
+from time import monotonic
 from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -94,6 +96,43 @@ class OwnOriginOnly:
             await self.app(scope, receive, send)
 
 
+class FewUploads:
+    """Refuses a session's uploads beyond what anybody needs: Streamlit keeps each in memory until the session is over.
+
+    What it counts is a session's, whose name only its own browser knows; how many sessions one address may open is the
+    proxy's to limit.
+    """
+
+    MOST, WITHIN_S, SESSIONS = 20, 600.0, 10_000
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.times: dict[str, deque[float]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, unless it is one upload too many."""
+        _, found, rest = scope.get("path", "").partition("/_stcore/upload_file/")
+        if found and scope.get("method") == "PUT" and self.is_too_many(rest.partition("/")[0], monotonic()):
+            await Response(status_code=429)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def is_too_many(self, session: str, now: float) -> bool:
+        """Whether the session has uploaded so much of late; counts this one otherwise."""
+        for known, times in list(self.times.items()):
+            while times and times[0] < now - self.WITHIN_S:
+                times.popleft()
+            if not times:
+                del self.times[known]
+        if len(self.times) >= self.SESSIONS:  # names that somebody makes up
+            return True
+        times = self.times.setdefault(session, deque())
+        if len(times) >= self.MOST:
+            return True
+        times.append(now)
+        return False
+
+
 def is_allowed(origin: str) -> bool:
     """Whether the operator of the server named it."""
     named = st.get_option("server.corsAllowedOrigins") or []
@@ -108,5 +147,5 @@ async def healthz(_: Request) -> JSONResponse:
 app = st.App(
     Path(__file__).parent / "kvviz" / "ui" / "main.py",
     routes=[Route("/healthz", healthz)],
-    middleware=[Middleware(SecurityHeaders), Middleware(OwnOriginOnly)],
+    middleware=[Middleware(SecurityHeaders), Middleware(OwnOriginOnly), Middleware(FewUploads)],
 )

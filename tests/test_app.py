@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import re
 import runpy
@@ -82,6 +83,27 @@ def takes_no_upload_of_a_stranger(server: Server) -> None:
     with contextlib.closing(connection):
         connection.request("PUT", "/_stcore/upload_file/session/file", body=b"x")
         assert connection.getresponse().status == 403
+
+
+def test_a_session_uploads_a_bounded_number_of_files() -> None:
+    few = runpy.run_path(str(ROOT / "app.py"))["FewUploads"](None)
+    assert not any(few.is_too_many("one", float(n)) for n in range(few.MOST))
+    assert few.is_too_many("one", 30.0)
+    assert not few.is_too_many("another", 30.0)
+    assert not few.is_too_many("one", few.WITHIN_S + few.MOST)
+    assert len(few.times) == 2
+    for name in range(few.SESSIONS):
+        few.is_too_many(f"made up {name}", 700.0)
+    assert few.is_too_many("one more", 700.0)
+    assert not few.is_too_many("later", 2_000.0)
+
+
+def test_no_other_page_gives_an_embedded_one_orders(tmp_path: Path) -> None:
+    with serve(tmp_path / "log.txt") as server:
+        connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+        with contextlib.closing(connection):
+            connection.request("GET", "/_stcore/host-config")
+            assert json.loads(connection.getresponse().read())["allowedOrigins"] == []
 
 
 def test_the_hub_client_is_told_to_report_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """What an operator reads and builds from: the container, the pins, the table of variables, the proxy's example."""
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -86,13 +87,31 @@ def test_what_the_image_is_made_of_is_there_and_nothing_else_is_sent() -> None:
 def test_it_does_not_run_as_root_and_says_how_it_is() -> None:
     assert re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE) == ["1000"]
     assert DOCKERFILE.index("\nUSER 1000") < DOCKERFILE.index("\nCMD")
-    check = re.search(r'CMD \["python", "-c", "(.*)"\]', DOCKERFILE)
-    assert check
+    assert 'CMD ["python", "deploy/healthy.py"]' in DOCKERFILE
     # Nothing listens on that port here: the command itself must be able to say so.
-    command = check[1].replace(":8501", ":1")
-    answer = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    command = [sys.executable, str(ROOT / "deploy" / "healthy.py")]
+    environ = {"STREAMLIT_SERVER_PORT": "1"}
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
     assert answer.returncode == 1
     assert "URLError" in answer.stderr
+
+
+def test_the_health_check_asks_where_the_server_was_told_to_listen() -> None:
+    address = runpy.run_path(str(ROOT / "deploy" / "healthy.py"))["address"]
+    assert address({}) == "http://127.0.0.1:8501/healthz"
+    moved = {"STREAMLIT_SERVER_PORT": "80", "STREAMLIT_SERVER_BASE_URL_PATH": "/kv/"}
+    assert address(moved) == "http://127.0.0.1:80/kv/healthz"
+    # What is set for a container is not overruled by its command.
+    assert "--server." not in DOCKERFILE
+
+
+def test_the_service_listens_where_the_proxy_looks_and_nowhere_else() -> None:
+    unit = (ROOT / "deploy" / "kvviz@.service").read_text(encoding="utf-8")
+    assert "STREAMLIT_SERVER_ADDRESS=127.0.0.1" in unit
+    assert "Restart=always" in unit
+    assert "kvviz@8501 kvviz@8502" in DEPLOY
+    nginx = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+    assert re.findall(r"server 127\.0\.0\.1:(\d+);", nginx) == ["8501", "8502"]
 
 
 def test_the_space_listens_where_the_container_does() -> None:
@@ -105,7 +124,12 @@ def test_the_space_listens_where_the_container_does() -> None:
 
 def test_the_proxy_keeps_visitors_with_their_replica_and_their_host() -> None:
     nginx = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
-    for needed in ("ip_hash;", "proxy_set_header Host $host;", "Upgrade $http_upgrade", "client_max_body_size 6m;"):
+    for needed in ("hash $remote_addr", "Host $http_host;", "Upgrade $http_upgrade", "client_max_body_size 6m;"):
+        assert needed in nginx
+    # Nobody's private config in a log, no session count for strangers, a bound for each address.
+    (form,) = re.findall(r"log_format (.*);", nginx)
+    assert not {"$request ", "$request_uri", "$args", "$http_referer"} & set(re.findall(r"\$\w+ ?", form))
+    for needed in ("location /_stcore/metrics { return 404; }", "limit_req zone", "limit_conn kvviz", "return 301"):
         assert needed in nginx
 
 
