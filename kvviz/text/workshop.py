@@ -56,6 +56,10 @@ WORKSHEET = Text("Worksheet", "ワークシート")
 ANSWER_KEY = Text("Answer key", "解答")
 RESET = Text("Start over", "最初からやり直す")
 RESET_HELP = Text("Forgets all guesses.", "予想をすべて消します。")
+RESET_AGAIN = Text(
+    "Press again to start over: {count} {count:guess|guesses} will be forgotten.",
+    "もう一度押すと、{count} 問の予想を消して最初に戻ります。",
+)
 NO_SUCH_STEP = Text(
     "The link asks for step {shown}; there are steps 1 to {steps}. Step 1 is shown.",
     "リンクのステップ {shown} はありません（1～{steps}）。ステップ 1 を表示します。",

@@ -54,8 +54,9 @@ def begin() -> None:
     session()["workshop_problem"] = asked if wrong else None
     session()["workshop_step"] = 1 if wrong else number
     session()["workshop_seen"] = ()
-    session()["workshop_warned"] = {}
+    session()["workshop_warned"] = ()
     session()["workshop_kept"] = {}
+    session()["workshop_resetting"] = False
 
 
 def current(lang: Lang) -> Step:
@@ -75,6 +76,7 @@ def problem(lang: Lang) -> None:
 def _go_to(number: int) -> None:
     session()["workshop_step"] = number
     session()["workshop_problem"] = None
+    session()["workshop_resetting"] = False
 
 
 def _picked() -> None:
@@ -98,6 +100,7 @@ def _widget(name: str, lang: Lang, empty: str | None) -> str:
 def _keep(name: str, key: str) -> None:
     """Callback of that widget."""
     session()["workshop_kept"][name] = st.session_state[key]
+    session()["workshop_resetting"] = False
 
 
 def _guess(question: Question) -> Fraction | str | None:
@@ -109,11 +112,10 @@ def _seen(step: Step) -> bool:
 
 
 def _reveal(step: Step) -> None:
-    """Callback: the answer; without a guess, and after each other that cannot be read, first a word about it."""
-    missing = [_kept(question.key).strip() for question in step.questions if _guess(question) is None]
-    warned: dict[str, list[str]] = session()["workshop_warned"]
-    if missing and (step.key not in warned or not {*filter(None, missing)} <= {*warned[step.key]}):
-        warned[step.key] = missing
+    """Callback: the answer. Where a guess is missing or cannot be read, a word about that first; once."""
+    missing = any(_guess(question) is None for question in step.questions)
+    if missing and step.key not in session()["workshop_warned"]:
+        session()["workshop_warned"] += (step.key,)
     else:
         session()["workshop_seen"] += (step.key,)
 
@@ -122,10 +124,19 @@ def _hide(step: Step) -> None:
     session()["workshop_seen"] = tuple(key for key in session()["workshop_seen"] if key != step.key)
 
 
-def _reset() -> None:
+def _guesses(lang: Lang) -> int:
+    """How many there are to be lost."""
+    return sum(bool(_kept(question.key).strip()) for step in course(lang) for question in step.questions)
+
+
+def _reset(guesses: int) -> None:
+    """Callback: a new beginning; where guesses would be lost, at the second press."""
+    if guesses and not session()["workshop_resetting"]:
+        session()["workshop_resetting"] = True
+        return
     session()["workshop_kept"] = {}
     session()["workshop_seen"] = ()
-    session()["workshop_warned"] = {}
+    session()["workshop_warned"] = ()
     _go_to(1)
 
 
@@ -350,6 +361,9 @@ def sheets(lang: Lang) -> None:
                     icon=":material/download:",
                     key=f"workshop_save_{kind}",
                 )
+    guesses = _guesses(lang)
+    if guesses and session()["workshop_resetting"]:
+        st.warning(text.RESET_AGAIN(lang, count=guesses), icon=":material/restart_alt:")
     st.button(
         text.RESET(lang),
         key="workshop_reset",
@@ -357,6 +371,7 @@ def sheets(lang: Lang) -> None:
         icon=":material/restart_alt:",
         help=text.RESET_HELP(lang),
         on_click=_reset,
+        args=(guesses,),
     )
 
 
