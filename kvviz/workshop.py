@@ -29,7 +29,7 @@ from kvviz.live import DEFAULT_MODEL, QUOTED, bundled, gain
 from kvviz.prompts import CachedPrompts, cached, with_lines
 from kvviz.race import Race, Settings, race, to_query
 from kvviz.resolve import resolve
-from kvviz.scenario import FIELDS, Scenario, from_query
+from kvviz.scenario import FIELDS, Scenario, from_query, shown
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import prefixes as prompts_text
@@ -755,7 +755,9 @@ _GUESS: Final = re.compile(
 )
 """A comma stands between thousands only: elsewhere it may be meant as a point."""
 _CLOSE: Final = Fraction(11, 10)
-_NEAR: Final = 3
+_FAR: Final = 1_000
+"""Times off that say nothing more, so they are not counted out."""
+_MINUS: Final = "-−–ー"
 _MOST_CHARACTERS: Final = 40
 
 Off = Literal["right", "close", "off", "none"]
@@ -800,17 +802,30 @@ def how_far_off(question: Question, guess: Fraction | str | None) -> tuple[Off, 
     if question.unit == "count" and abs(guess - answer) == 1:
         return "close", Message(text.ONE_OFF)
     too_much = guess > answer
-    if times <= _NEAR:
-        sentence = text.TOO_MUCH if too_much else text.TOO_LITTLE
-    else:
+    if times > _FAR:
         sentence = text.FAR_TOO_MUCH if too_much else text.FAR_TOO_LITTLE
-    return "off", Message(sentence, {"times": _times(times)})
+        return "off", Message(sentence, {"times": format_count(_FAR)})
+    return "off", Message(text.TOO_MUCH if too_much else text.TOO_LITTLE, {"times": _times(times)})
 
 
-def shown_guess(question: Question, guess: Fraction | str) -> Text | Message | str:
-    """A guess as it was meant."""
+def unreadable(question: Question, typed: str) -> Message | None:
+    """Why ``read_guess`` understands nothing of what was typed for a number; None where it does, or nothing was."""
+    if question.unit is None or not typed.strip() or read_guess(question, typed) is not None:
+        return None
+    example = f"100 {question.unit}" if question.unit.upper() in _BYTES else "100"
+    positive = unicodedata.normalize("NFKC", typed).strip().lstrip(_MINUS)
+    below = positive != unicodedata.normalize("NFKC", typed).strip() and read_guess(question, positive) is not None
+    sentence = text.NOT_MORE_THAN_ZERO if below else text.NOT_A_NUMBER
+    return Message(sentence, {"shown": shown(typed), "example": example})
+
+
+def shown_guess(question: Question, guess: Fraction | str, typed: str) -> Text | Message | str:
+    """A guess as it was meant; as it was ``typed`` where it is so far off that it has no unit of its own."""
     if isinstance(guess, str):
         return next((one.label for one in question.options if one.token == guess), guess)
+    answer = question.answer
+    if isinstance(answer, Fraction) and guess and not answer <= guess * _FAR <= answer * _FAR**2:
+        return shown(typed.strip())
     if question.unit and question.unit.upper() in _BYTES:
         return format_bytes(guess)
     return format_count(int(guess)) if guess.denominator == 1 else f"{float(guess):g}"

@@ -32,6 +32,10 @@ NOT_A_NUMBER = Text(
     "“{shown}” is no number: type one such as {example}.",
     "「{shown}」は数として読めません。{example} のように入力してください。",
 )
+NOT_MORE_THAN_ZERO = Text(
+    "“{shown}”: the answer is more than 0. Type a number such as {example}.",
+    "「{shown}」：答えは 0 より大きい数です。{example} のように入力してください。",
+)
 WORKING = Text("Working", "計算")
 NEW_TAB = Text("Opens in another tab; your guesses stay here.", "別のタブで開きます。予想はこのページに残ります。")
 TEACHER = Text("Notes for the teacher", "先生用のメモ")
@@ -79,11 +83,16 @@ NO_GUESS = Text("no guess", "予想なし")
 EXACT = Text("Exactly right!", "ぴったりです。")
 CLOSE = Text("Very close.", "とても近い予想です。")
 ONE_OFF = Text("Only one off.", "惜しい、1 つ違いです。")
-TOO_MUCH = Text("Only {times} times too much: a good guess.", "答えの {times} 倍です。よい見当です。")
-TOO_LITTLE = Text("The answer is only {times} times that: a good guess.", "答えは予想の {times} 倍です。よい見当です。")
-FAR_TOO_MUCH = Text("{times} times too much. Now it will stay in mind.", "答えの {times} 倍です。これで忘れません。")
-FAR_TOO_LITTLE = Text(
+TOO_MUCH = Text("{times} times too much. Now it will stay in mind.", "答えの {times} 倍です。これで忘れません。")
+TOO_LITTLE = Text(
     "The answer is {times} times that. Now it will stay in mind.", "答えは予想の {times} 倍です。これで忘れません。"
+)
+FAR_TOO_MUCH = Text(
+    "More than {times} times too much. Now it will stay in mind.", "答えの {times} 倍を超えています。これで忘れません。"
+)
+FAR_TOO_LITTLE = Text(
+    "The answer is more than {times} times that. Now it will stay in mind.",
+    "答えは予想の {times} 倍を超えます。これで忘れません。",
 )
 ZERO = Text("It is not nothing.", "0 ではありません。")
 RIGHT = Text("Right!", "正解です。")

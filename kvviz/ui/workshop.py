@@ -27,6 +27,7 @@ from kvviz.workshop import (
     judge,
     read_guess,
     shown_guess,
+    unreadable,
 )
 from kvviz.workshop_sheets import answer_key, worksheet
 
@@ -199,10 +200,8 @@ def _asked(question: Question, label: str, lang: Lang) -> None:
         on_change=_keep,
         args=(question.key, key),
     )
-    if typed and typed.strip() and _guess(question) is None:
-        example = "100" if unit is None else f"100 {unit}"
-        sentence = text.NOT_A_NUMBER(lang, shown=shown(typed), example=example)
-        st.caption(f":orange[:material/warning:] {show.plain(sentence)}")
+    if why := unreadable(question, typed or ""):
+        st.caption(f":orange[:material/warning:] {show.plain(why(lang))}")
 
 
 def _answer(question: Question, lang: Lang) -> None:
@@ -212,7 +211,7 @@ def _answer(question: Question, lang: Lang) -> None:
     if off == "right" and said:
         beside, more = said(lang), [question.why]
     elif guess is not None:
-        beside = text.GUESSED(lang, guess=_in(shown_guess(question, guess), lang))
+        beside = text.GUESSED(lang, guess=_in(shown_guess(question, guess, _kept(question.key)), lang))
     lines = [f"{_MARKS[off]} **{show.plain(_in(question.said, lang))}** · {show.plain(beside)}"]
     lines += [show.plain(sentence(lang)) for sentence in more if sentence]
     if question.proof:
