@@ -837,6 +837,11 @@ def _times(ratio: Fraction) -> str:
 
 # --- the answer that is sent back ------------------------------------------------------------------------------------
 
+_ASKED: Final = frozenset({"shared_tokens", "typical", "headroom"})
+"""What is asked, besides model, requests and tokens: to change it solves another question."""
+_MEASURED: Final = frozenset({"weights_gib", "activations_gib", "graphs_gib", "non_torch_gib"})
+"""What is so, whatever is typed: no setting."""
+
 Judged = Literal["found", "fits", "hardware", "not-yet", "other", "no-link"]
 
 
@@ -848,7 +853,9 @@ def judge(link: str) -> tuple[Judged, Message]:
         query = {}
     if not {"model", "gpu", "input"} <= query.keys():
         return "no-link", Message(text.FIX_NO_LINK)
-    scenario, _ = from_query(query)
+    scenario, rejected = from_query(query)
+    if why := next((one.message for one in rejected if one.field in FIELDS), None):
+        return "not-yet", Message(text.FIX_REJECTED, {"why": why})
     requests = format_count(_WORKED.requests)
     asked = (_WORKED.model, _WORKED.requests, _WORKED.tokens)
     if (scenario.model, scenario.requests, scenario.tokens) != asked or scenario.config:
@@ -859,6 +866,9 @@ def judge(link: str) -> tuple[Judged, Message]:
     except KvvizError as error:
         return "other", error.message
     changed = _changed(scenario)
+    for names, sentence in ((_ASKED, text.FIX_ASKED), (_MEASURED, text.FIX_MEASURED)):
+        if tried := {name: value for name, value in changed.items() if name in names}:
+            return "other", Message(sentence, {"changes": _listed(tried)})
     values: dict[str, object] = {"fit": format_count(_fit(answer)), "requests": requests, "changes": _listed(changed)}
     if not changed:
         return "not-yet", Message(text.FIX_UNCHANGED, values)
@@ -868,7 +878,10 @@ def judge(link: str) -> tuple[Judged, Message]:
         return "not-yet", Message(text.FIX_NOT_YET, values)
     if scenario.gpus > _WORKED.gpus or scenario.gpu != _WORKED.gpu:
         return "hardware", Message(text.FIX_HARDWARE, values)
-    if changed.keys() == _changed(best_fix().sizing.scenario).keys():
+    best = best_fix().sizing
+    if changed.keys() == _changed(best.scenario).keys():
+        if (value_bytes := answer.kv_dtype.value_bytes) < best.kv_dtype.value_bytes:
+            return "found", Message(text.FIX_FEWER_BITS, {**values, "bits": int(8 * value_bytes)})
         return "found", Message(text.FIX_FOUND, values)
     return "fits", Message(text.FIX_FITS, values)
 

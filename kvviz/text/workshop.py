@@ -500,6 +500,20 @@ FIX_OTHER = Text(
     "This changes the question. Keep {model}, {requests} requests and {tokens} tokens each.",
     "問題が変わっています。{model}、{requests} 件、各 {tokens} トークンのままにしてください。",
 )
+FIX_ASKED = Text(
+    "Well tried, but this changes what is asked: {changes}. Set it back, and change how the model is served.",
+    "よい試みですが、問題の条件が変わっています：{changes}。元に戻して、モデルの動かし方を変えてみましょう。",
+)
+FIX_MEASURED = Text(
+    "Well tried, but that is a measured figure and no setting: {changes}. Typing another one makes nothing smaller."
+    " Clear it, and change a setting.",
+    "よい試みですが、それは実測値で、設定ではありません：{changes}。値を書き換えても、実際のメモリは減りません。"
+    "空欄に戻して、設定を変えてみましょう。",
+)
+FIX_REJECTED = Text(
+    "The link has a value that cannot be used. {why}",
+    "リンクに使えない値があります。{why}",
+)
 FIX_UNCHANGED = Text(
     "Nothing is changed yet: {fit} of {requests} fit.", "まだ何も変わっていません（{requests} 件中 {fit} 件）。"
 )
@@ -522,6 +536,12 @@ FIX_FITS = Text(
 FIX_FOUND = Text(
     "That is it: all fit (there is room for {fit}), with one setting. Changed: {changes}.",
     "正解です。設定 1 つで全部収まります（{fit} 件まで）。変更点：{changes}。",
+)
+FIX_FEWER_BITS = Text(
+    "As far as memory goes, that is it: all fit (there is room for {fit}), with one setting. But {bits} bits a value"
+    " may cost quality: test it first. Changed: {changes}.",
+    "メモリの点では正解です。設定 1 つで全部収まります（{fit} 件まで）。ただし値 1 個が {bits} ビットでは"
+    "品質が落ちることがあります。必ず試します。変更点：{changes}。",
 )
 FIX_SETTING = Text("{name} = {value}", "{name} = {value}")
 FIX_SETTINGS = Text("{first}, {rest}", "{first}、{rest}")

@@ -219,7 +219,7 @@ def _answer(question: Question, lang: Lang) -> None:
     st.markdown("  \n".join(lines))
 
 
-def answers(step: Step, lang: Lang) -> None:
+def answers(step: Step, lang: Lang, *, phone: bool) -> None:
     """The button for the answers; then the working, what to take home, and where the app shows it."""
     if step.key == "fix":
         _links(step, lang)
@@ -235,7 +235,8 @@ def answers(step: Step, lang: Lang) -> None:
             lines = "  \n".join(show.plain(_in(line, lang)) for line in step.working)
             st.markdown(f":material/function: **{text.WORKING(lang)}**  \n{lines}")
         if step.results:
-            _table(step.results, lang)
+            # Only the prices of a fix are sentences, which a phone has no columns for.
+            (_list if phone and step.key == "fix" else _table)(step.results, lang)
         st.markdown(f":material/lightbulb: {show.plain(_in(step.so, lang))}")
     if step.key != "fix":
         _links(step, lang)
@@ -381,6 +382,15 @@ def _table(of: Table, lang: Lang, *, narrow: bool = False) -> None:
         border="horizontal",
         width="content" if narrow else "stretch",
     )
+
+
+def _list(of: Table, lang: Lang) -> None:
+    """The same, an item for each row, its other cells each on a line of its own."""
+    names = [text.SHEET_LABEL(lang, name=name(lang)) for name in of.heads]
+    for row in of.rows:
+        first, *rest = (show.plain(_in(cell, lang)) for cell in row)
+        lines = [f"- **{first}**", *(f"{name} {cell}" for name, cell in zip(names[1:], rest, strict=True))]
+        st.markdown("  \n  ".join(lines))
 
 
 def _in(said: Text | Message | str, lang: Lang) -> str:

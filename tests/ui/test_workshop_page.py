@@ -145,3 +145,19 @@ def test_the_end_counts_what_was_right() -> None:
     questions = sum(len(step.questions) for step in course("en"))
     assert f":material/flag: {text.SCORE('en', seen=6, all=questions, right=4)}" in said(app)
     assert app.button(key="workshop_next").disabled
+
+
+@pytest.mark.parametrize("phone", [True, False])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_prices_are_a_list_on_a_phone(lang: Lang, phone: bool) -> None:
+    app = open_page("workshop", {"browser": {"phone": phone}}, step="9", lang=lang)
+    press(app, "workshop_reveal")
+    press(app, "workshop_reveal")
+    results = course(lang)[8].results
+    assert results is not None
+    items = [m.value for m in app.markdown if m.value.startswith("- **")]
+    assert len(items) == (len(results.rows) if phone else 0)
+    assert len(app.table) == (0 if phone else 1)
+    for item, row in zip(items, results.rows, strict=False):
+        for cell in row:
+            assert plain(cell if isinstance(cell, str) else cell(lang)) in item.replace("\u00a0", " ")
