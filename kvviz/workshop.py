@@ -46,15 +46,15 @@ SIDES: Final[tuple[Side, Side]] = ("contiguous", "paged")
 
 MINUTES: Final[Mapping[Key, int]] = {
     "hook": 5,
-    "why": 6,
-    "speed": 5,
+    "why": 5,
+    "speed": 4,
     "formula": 8,
     "heads": 6,
     "blocks": 9,
     "prefix": 5,
     "live": 4,
-    "fix": 8,
-    "quiz": 4,
+    "fix": 9,
+    "quiz": 5,
 }
 """Of each step, in the order of the course."""
 KEYS: Final = tuple(MINUTES)
@@ -402,7 +402,8 @@ def _blocks() -> Step:
     begun = [TEACHING.requests[place] for place in contiguous.tables]
     written = " − ".join(f"({one.prompt_tokens} + {one.output_tokens} − 1)" for one in begun)
     never = contiguous.internal_tokens
-    wasted = f"{len(begun)} × {settings.longest} − {written} = {never}; {never} ÷ {settings.pool} = "
+    wasted = f"{len(begun)} × {settings.longest} − {written} = {never}"
+    share = f"{never} ÷ {settings.pool} = {_wasted('contiguous')}"
     able = len(contiguous.tables)
     blocks = {"pool": settings.pool, "block": settings.block, "blocks": settings.pool // settings.block}
     return Step(
@@ -431,7 +432,7 @@ def _blocks() -> Step:
         working=(
             Message(text.CONTIGUOUS_WORKING, {"formula": f"⌊{settings.pool} ÷ {settings.longest}⌋ = {able}"}),
             Message(text.PAGED_WORKING, {"formula": f"{total} = {sum(taken)}", **blocks}),
-            Message(text.WASTED_WORKING, {"formula": f"{wasted}{_wasted('contiguous')}"}),
+            Message(text.WASTED_WORKING, {"formula": wasted, "share": share}),
             Message(text.SERVED_WORKING, {"step": right.done_step, "other": left.done_step}),
         ),
         links=(Link(label=text.BLOCKS_LINK, scene=_blocks_scene()),),

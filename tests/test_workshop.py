@@ -42,6 +42,7 @@ def test_ten_steps_fill_the_hour() -> None:
     assert [step.number for step in steps] == list(range(1, 11))
     assert sum(step.minutes for step in steps) == ALL_MINUTES == 60
     assert [step.key for step in steps] == list(MINUTES)
+    assert list(MINUTES.values()) == [5, 5, 4, 8, 6, 9, 5, 4, 9, 5]
     assert [step.begin for step in steps][1:] == [step.begin + step.minutes for step in steps][:-1]
 
 
@@ -138,6 +139,7 @@ def test_a_share_and_a_length_are_worked_out_in_sight() -> None:
     steps = {step.key: step for step in course("en")}
     blocks, live = ("\n".join(map(in_words, steps[key].working)) for key in ("blocks", "live"))
     assert "3 × 20 − (7 + 6 − 1) − (10 + 3 − 1) − (6 + 4 − 1) = 27; 27 ÷ 64 = 42%" in blocks
+    assert ";" not in "\n".join(in_words(line, "ja") for step in course("ja") for line in step.working)
     assert 3 * 20 - (7 + 6 - 1) - (10 + 3 - 1) - (6 + 4 - 1) == 27
     assert f"{27 / 64:.0%}" == steps["blocks"].values["wasted"] == "42%"
     assert "44 of the prompt + 300 written − 1 = 343." in live

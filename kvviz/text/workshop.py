@@ -11,7 +11,7 @@ PAGE = Text("Workshop", "ワークショップ")
 
 INTRO = Text(
     "{minutes} minutes, {steps} steps. Guess first, then look: a wrong guess is what makes the answer stay.",
-    "{minutes} 分、{steps} ステップです。先に予想して、それから答えを見ます。予想が外れるほど、よく覚えられます。",
+    "{minutes} 分、{steps} ステップです。先に予想して、それから答えを見ます。外れた予想ほど、記憶に残ります。",
 )
 WHERE = Text("Step {number} of {steps}", "ステップ {number} / {steps}")
 CLOCK = Text("minute {begin} to {end} of {all}", "{begin}～{end} 分（全 {all} 分）")
@@ -70,7 +70,7 @@ NO_SUCH_STEP = Text(
 )
 SCORE = Text(
     "On this visit you have seen {seen} of {all} answers; {right} of your guesses were right or close.",
-    "今回の訪問では {all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
+    "ここまでに {all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
 )
 
 TRUE = Text("true", "正しい")
@@ -166,9 +166,11 @@ DO: Final[Mapping[str, Text]] = {
     ),
     "fix": Text(
         "{requests} requests of {tokens} tokens are needed, and {fit} fit on {gpus} × {gpu}. Which change makes all of"
-        " them fit at the lowest price? Guess, try it on Sizing, and send the link back.",
+        " them fit at the lowest price? Guess, try it on Sizing, and paste the link into this step, which checks"
+        " it.",
         "{tokens} トークンのリクエストが {requests} 件必要ですが、{gpus} × {gpu} に収まるのは {fit} 件です。"
-        "全部を収める変更で、いちばん安いものはどれでしょうか。予想し、「サイジング」で試して、リンクをここに送ります。",
+        "全部を収める変更で、いちばん安いものはどれでしょうか。予想し、「サイジング」で試して、"
+        "リンクをこのステップに貼り付けます。判定はこのページに出ます。",
     ),
     "quiz": Text(
         "Thumbs up or thumbs down, all at once. Then open the proofs.",
@@ -313,8 +315,10 @@ SAY: Final[Mapping[str, Text]] = {
 
 SHOW: Final[Mapping[str, Text]] = {
     "hook": Text(
-        "The QR code, large. Before the answer, the guesses on the board, from the smallest to the largest.",
-        "QR コードを大きく映します。答えの前に、予想を小さい順に黒板に書きます。",
+        "The QR code: zoom the browser in until the last row can scan it. Before the answer, the guesses on the board,"
+        " from the smallest to the largest.",
+        "QR コード。いちばん後ろの席から読み取れるまで、ブラウザーを拡大します。"
+        "答えの前に、予想を小さい順に黒板に書きます。",
     ),
     "why": Text(
         "Play it: whoever works claps. Count the claps.", "実際に並びます。計算する人が手をたたき、回数を数えます。"
@@ -340,7 +344,10 @@ SHOW: Final[Mapping[str, Text]] = {
         "With PyTorch on this machine, a live run: the points fall on the line. Else the recorded run.",
         "このマシンに PyTorch があれば、その場の実行。点が線の上に並びます。なければ記録。",
     ),
-    "fix": Text("The links of three people, opened one after the other.", "3 人が送ったリンクを、順に開きます。"),
+    "fix": Text(
+        "No link reaches you: three people read out, or show on their phones, what they changed.",
+        "リンクは先生には届きません。3 人に、変えた設定を読み上げてもらうか、スマートフォンで見せてもらいます。",
+    ),
     "quiz": Text("The proof of what most people got wrong.", "いちばん間違いの多かった問いの根拠。"),
 }
 
@@ -355,7 +362,7 @@ PAGE_ASK = Text(
 PAGE_LINK = Text("Sizing: this page of text", "サイジング：この 1 ページ")
 
 WITHOUT_ASK = Text(
-    "Without notes: how often does somebody work, until all {tokens} stand there?",
+    "Without notes: how many times does somebody work in all, until {tokens} people stand in line?",
     "メモなしでは、{tokens} 人がそろうまでに、計算は全部で何回でしょうか？",
 )
 WITH_ASK = Text("And with notes?", "メモありでは、全部で何回でしょうか？")
@@ -382,7 +389,9 @@ OURS = Text(
     " computations",
     "このアプリの記録、{tokens} トークン：{without} 秒 ÷ {with_cache} 秒 = {times}（計算は {fewer} 分の 1）",
 )
-SPEED_LINK = Text("Measured live: seconds with a cache and without", "実測：キャッシュの有無と時間")
+SPEED_LINK = Text(
+    "Measured live: its last chart, seconds with a cache and without", "実測：最後のグラフ、キャッシュの有無と時間"
+)
 
 FIELD = Text("Field", "項目")
 VALUE = Text("Value", "値")
@@ -442,9 +451,9 @@ PAGED_WORKING = Text(
     "ページ方式：{formula} ブロック（全部で {pool} ÷ {block} = {blocks}）",
 )
 WASTED_WORKING = Text(
-    "Contiguous, set aside and never written: {formula}. An answer's last token is not written: no token after it looks"
-    " back.",
-    "連続領域で、取ったのに書き込まないマス：{formula}。"
+    "Contiguous, set aside and never written: {formula}; {share}. An answer's last token is not written: no token after it"
+    " looks back.",
+    "連続領域で、取ったのに書き込まないマス：{formula}、{share}。"
     "答えの最後のトークンは、後に続くトークンがないので書き込みません。",
 )
 SERVED_WORKING = Text(
@@ -553,8 +562,9 @@ MEMORY_WHY = Text(
 )
 WEIGHTS_ASK = Text("{decoy} make the KV cache smaller.", "{decoy}にすると、KV キャッシュも小さくなる。")
 WEIGHTS_WHY = Text(
-    "A request takes {before} before and {after} after. The cache has a setting of its own.",
-    "1 件は変更前が {before}、変更後も {after} です。キャッシュには別の設定があります。",
+    "A request's cache takes {before} before the weights change, and {after} after. The cache has a setting of its"
+    " own.",
+    "1 件のキャッシュは、重みを変える前が {before}、変えた後も {after} です。キャッシュには別の設定があります。",
 )
 SWAPPED_ASK = Text(
     "A token of the answer takes as much cache as a token of the question.",
