@@ -451,8 +451,8 @@ PAGED_WORKING = Text(
     "ページ方式：{formula} ブロック（全部で {pool} ÷ {block} = {blocks}）",
 )
 WASTED_WORKING = Text(
-    "Contiguous, set aside and never written: {formula}; {share}. An answer's last token is not written: no token after it"
-    " looks back.",
+    "Contiguous, set aside and never written: {formula}; {share}. An answer's last token is not written: no token after"
+    " it looks back.",
     "連続領域で、取ったのに書き込まないマス：{formula}、{share}。"
     "答えの最後のトークンは、後に続くトークンがないので書き込みません。",
 )
@@ -493,6 +493,7 @@ FIX_ASK = Text("Your pick, before you try", "試す前の予想")
 FIX_CHANGE = Text("Change", "変更")
 FIX_FIT = Text("Fit at once", "収まる件数")
 FIX_COST = Text("Price", "代償")
+FIX_CELL = Text("{name}: {value}", "{name}：{value}")
 FIX_OF = Text("{fit} of {requests}", "{requests} 件中 {fit}")
 FIX_ENOUGH = Text("{fit} ✓", "{fit} ✓")
 FIX_ANSWER = Text("{fix}: {fit} fit", "{fix}（{fit} 件）")

@@ -386,10 +386,13 @@ def _table(of: Table, lang: Lang, *, narrow: bool = False) -> None:
 
 def _list(of: Table, lang: Lang) -> None:
     """The same, an item for each row, its other cells each on a line of its own."""
-    names = [text.SHEET_LABEL(lang, name=name(lang)) for name in of.heads]
+    names = [name(lang) for name in of.heads]
     for row in of.rows:
         first, *rest = (show.plain(_in(cell, lang)) for cell in row)
-        lines = [f"- **{first}**", *(f"{name} {cell}" for name, cell in zip(names[1:], rest, strict=True))]
+        lines = [
+            f"- **{first}**",
+            *(text.FIX_CELL(lang, name=name, value=cell) for name, cell in zip(names[1:], rest, strict=True)),
+        ]
         st.markdown("  \n  ".join(lines))
 
 
