@@ -29,7 +29,7 @@ from kvviz.live import DEFAULT_MODEL, QUOTED, bundled, gain
 from kvviz.prompts import CachedPrompts, cached, with_lines
 from kvviz.race import Race, Settings, race, to_query
 from kvviz.resolve import resolve
-from kvviz.scenario import FIELDS, Scenario, from_query
+from kvviz.scenario import FIELDS, Scenario, from_query, shown
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, Text
 from kvviz.text import prefixes as prompts_text
@@ -46,15 +46,15 @@ SIDES: Final[tuple[Side, Side]] = ("contiguous", "paged")
 
 MINUTES: Final[Mapping[Key, int]] = {
     "hook": 5,
-    "why": 6,
-    "speed": 5,
+    "why": 5,
+    "speed": 4,
     "formula": 8,
     "heads": 6,
     "blocks": 9,
     "prefix": 5,
     "live": 4,
-    "fix": 8,
-    "quiz": 4,
+    "fix": 9,
+    "quiz": 5,
 }
 """Of each step, in the order of the course."""
 KEYS: Final = tuple(MINUTES)
@@ -402,7 +402,8 @@ def _blocks() -> Step:
     begun = [TEACHING.requests[place] for place in contiguous.tables]
     written = " − ".join(f"({one.prompt_tokens} + {one.output_tokens} − 1)" for one in begun)
     never = contiguous.internal_tokens
-    wasted = f"{len(begun)} × {settings.longest} − {written} = {never}; {never} ÷ {settings.pool} = "
+    wasted = f"{len(begun)} × {settings.longest} − {written} = {never}"
+    share = f"{never} ÷ {settings.pool} = {_wasted('contiguous')}"
     able = len(contiguous.tables)
     blocks = {"pool": settings.pool, "block": settings.block, "blocks": settings.pool // settings.block}
     return Step(
@@ -431,7 +432,7 @@ def _blocks() -> Step:
         working=(
             Message(text.CONTIGUOUS_WORKING, {"formula": f"⌊{settings.pool} ÷ {settings.longest}⌋ = {able}"}),
             Message(text.PAGED_WORKING, {"formula": f"{total} = {sum(taken)}", **blocks}),
-            Message(text.WASTED_WORKING, {"formula": f"{wasted}{_wasted('contiguous')}"}),
+            Message(text.WASTED_WORKING, {"formula": wasted, "share": share}),
             Message(text.SERVED_WORKING, {"step": right.done_step, "other": left.done_step}),
         ),
         links=(Link(label=text.BLOCKS_LINK, scene=_blocks_scene()),),
@@ -755,7 +756,9 @@ _GUESS: Final = re.compile(
 )
 """A comma stands between thousands only: elsewhere it may be meant as a point."""
 _CLOSE: Final = Fraction(11, 10)
-_NEAR: Final = 3
+_FAR: Final = 1_000
+"""Times off that say nothing more, so they are not counted out."""
+_MINUS: Final = "-−–ー"
 _MOST_CHARACTERS: Final = 40
 
 Off = Literal["right", "close", "off", "none"]
@@ -800,17 +803,30 @@ def how_far_off(question: Question, guess: Fraction | str | None) -> tuple[Off, 
     if question.unit == "count" and abs(guess - answer) == 1:
         return "close", Message(text.ONE_OFF)
     too_much = guess > answer
-    if times <= _NEAR:
-        sentence = text.TOO_MUCH if too_much else text.TOO_LITTLE
-    else:
+    if times > _FAR:
         sentence = text.FAR_TOO_MUCH if too_much else text.FAR_TOO_LITTLE
-    return "off", Message(sentence, {"times": _times(times)})
+        return "off", Message(sentence, {"times": format_count(_FAR)})
+    return "off", Message(text.TOO_MUCH if too_much else text.TOO_LITTLE, {"times": _times(times)})
 
 
-def shown_guess(question: Question, guess: Fraction | str) -> Text | Message | str:
-    """A guess as it was meant."""
+def unreadable(question: Question, typed: str) -> Message | None:
+    """Why ``read_guess`` understands nothing of what was typed for a number; None where it does, or nothing was."""
+    if question.unit is None or not typed.strip() or read_guess(question, typed) is not None:
+        return None
+    example = f"100 {question.unit}" if question.unit.upper() in _BYTES else "100"
+    positive = unicodedata.normalize("NFKC", typed).strip().lstrip(_MINUS)
+    below = positive != unicodedata.normalize("NFKC", typed).strip() and read_guess(question, positive) is not None
+    sentence = text.NOT_MORE_THAN_ZERO if below else text.NOT_A_NUMBER
+    return Message(sentence, {"shown": shown(typed), "example": example})
+
+
+def shown_guess(question: Question, guess: Fraction | str, typed: str) -> Text | Message | str:
+    """A guess as it was meant; as it was ``typed`` where it is so far off that it has no unit of its own."""
     if isinstance(guess, str):
         return next((one.label for one in question.options if one.token == guess), guess)
+    answer = question.answer
+    if isinstance(answer, Fraction) and guess and not answer <= guess * _FAR <= answer * _FAR**2:
+        return shown(typed.strip())
     if question.unit and question.unit.upper() in _BYTES:
         return format_bytes(guess)
     return format_count(int(guess)) if guess.denominator == 1 else f"{float(guess):g}"
@@ -821,6 +837,11 @@ def _times(ratio: Fraction) -> str:
 
 
 # --- the answer that is sent back ------------------------------------------------------------------------------------
+
+_ASKED: Final = frozenset({"shared_tokens", "typical", "headroom"})
+"""What is asked, besides model, requests and tokens: to change it solves another question."""
+_MEASURED: Final = frozenset({"weights_gib", "activations_gib", "graphs_gib", "non_torch_gib"})
+"""What is so, whatever is typed: no setting."""
 
 Judged = Literal["found", "fits", "hardware", "not-yet", "other", "no-link"]
 
@@ -833,7 +854,9 @@ def judge(link: str) -> tuple[Judged, Message]:
         query = {}
     if not {"model", "gpu", "input"} <= query.keys():
         return "no-link", Message(text.FIX_NO_LINK)
-    scenario, _ = from_query(query)
+    scenario, rejected = from_query(query)
+    if why := next((one.message for one in rejected if one.field in FIELDS), None):
+        return "not-yet", Message(text.FIX_REJECTED, {"why": why})
     requests = format_count(_WORKED.requests)
     asked = (_WORKED.model, _WORKED.requests, _WORKED.tokens)
     if (scenario.model, scenario.requests, scenario.tokens) != asked or scenario.config:
@@ -844,6 +867,9 @@ def judge(link: str) -> tuple[Judged, Message]:
     except KvvizError as error:
         return "other", error.message
     changed = _changed(scenario)
+    for names, sentence in ((_ASKED, text.FIX_ASKED), (_MEASURED, text.FIX_MEASURED)):
+        if tried := {name: value for name, value in changed.items() if name in names}:
+            return "other", Message(sentence, {"changes": _listed(tried)})
     values: dict[str, object] = {"fit": format_count(_fit(answer)), "requests": requests, "changes": _listed(changed)}
     if not changed:
         return "not-yet", Message(text.FIX_UNCHANGED, values)
@@ -853,7 +879,10 @@ def judge(link: str) -> tuple[Judged, Message]:
         return "not-yet", Message(text.FIX_NOT_YET, values)
     if scenario.gpus > _WORKED.gpus or scenario.gpu != _WORKED.gpu:
         return "hardware", Message(text.FIX_HARDWARE, values)
-    if changed.keys() == _changed(best_fix().sizing.scenario).keys():
+    best = best_fix().sizing
+    if changed.keys() == _changed(best.scenario).keys():
+        if (value_bytes := answer.kv_dtype.value_bytes) < best.kv_dtype.value_bytes:
+            return "found", Message(text.FIX_FEWER_BITS, {**values, "bits": int(8 * value_bytes)})
         return "found", Message(text.FIX_FOUND, values)
     return "fits", Message(text.FIX_FITS, values)
 

@@ -16,7 +16,7 @@ page.problem(lang)
 page.head(step, lang)
 if phone:
     page.work(step, lang)
-    page.answers(step, lang)
+    page.answers(step, lang, phone=phone)
     page.turn(step, lang, phone=phone)
     page.open_here(step, lang, phone=phone)
 else:
@@ -24,7 +24,7 @@ else:
     left, right = st.columns([2 if step.number == 1 else 3, 1], gap="large")
     with left:
         page.work(step, lang)
-        page.answers(step, lang)
+        page.answers(step, lang, phone=phone)
         page.turn(step, lang, phone=phone)
     with right:
         page.open_here(step, lang, phone=phone)

@@ -42,6 +42,7 @@ def test_ten_steps_fill_the_hour() -> None:
     assert [step.number for step in steps] == list(range(1, 11))
     assert sum(step.minutes for step in steps) == ALL_MINUTES == 60
     assert [step.key for step in steps] == list(MINUTES)
+    assert list(MINUTES.values()) == [5, 5, 4, 8, 6, 9, 5, 4, 9, 5]
     assert [step.begin for step in steps][1:] == [step.begin + step.minutes for step in steps][:-1]
 
 
@@ -138,6 +139,7 @@ def test_a_share_and_a_length_are_worked_out_in_sight() -> None:
     steps = {step.key: step for step in course("en")}
     blocks, live = ("\n".join(map(in_words, steps[key].working)) for key in ("blocks", "live"))
     assert "3 × 20 − (7 + 6 − 1) − (10 + 3 − 1) − (6 + 4 − 1) = 27; 27 ÷ 64 = 42%" in blocks
+    assert ";" not in "\n".join(in_words(line, "ja") for step in course("ja") for line in step.working)
     assert 3 * 20 - (7 + 6 - 1) - (10 + 3 - 1) - (6 + 4 - 1) == 27
     assert f"{27 / 64:.0%}" == steps["blocks"].values["wasted"] == "42%"
     assert "44 of the prompt + 300 written − 1 = 343." in live
@@ -197,11 +199,13 @@ def test_reads_guesses(key: str, typed: str, meant: object) -> None:
         ("page", "250", "right", "Exactly right!"),
         ("page", "262144000 B", "right", "Exactly right!"),
         ("page", "260", "close", "Very close."),
-        ("page", "100", "off", "The answer is only 2.5 times that"),
-        ("page", "500", "off", "Only 2 times too much"),
+        ("page", "100", "off", "The answer is 2.5 times that."),
+        ("page", "500", "off", "2 times too much."),
         ("page", "1", "off", "The answer is 250 times that"),
         ("page", "1 TiB", "none", None),
-        ("page", "1,000 GiB", "off", "4,096 times too much"),
+        ("page", "200 GiB", "off", "819 times too much"),
+        ("page", "1,000 GiB", "off", "More than 1,000 times too much."),
+        ("page", "1 KiB", "off", "The answer is more than 1,000 times that."),
         ("page", "0", "off", "It is not nothing."),
         ("served", "4", "close", "Only one off."),
         ("served", "2", "close", "Only one off."),
@@ -233,7 +237,60 @@ def test_anything_may_be_typed(key: str, typed: str) -> None:
     off, said = how_far_off(question, guess)
     assert (off == "none") == (guess is None) == (said is None)
     if guess is not None:
-        assert in_words(shown_guess(question, guess))
+        assert in_words(shown_guess(question, guess, typed)) or not typed.strip()
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "shown"),
+    [
+        ("page", "100", "100 MiB"),
+        ("page", "0", "0 B"),
+        ("page", "1" + 30 * "0", "1" + 30 * "0"),  # no TiB that nobody typed, no digits of a float
+        ("page", "0.0001", "0.0001"),
+        ("faster", "1" + 30 * "0" + "/3", "1" + 30 * "0" + "/3"),
+        ("without", "64", "64"),
+    ],
+)
+def test_a_guess_far_off_is_repeated_as_typed(key: str, typed: str, shown: str) -> None:
+    question = QUESTIONS[key]
+    guess = read_guess(question, typed)
+    assert guess is not None
+    assert in_words(shown_guess(question, guess, typed)) == shown
+
+
+@given(st.sampled_from([q for q in QUESTIONS.values() if q.unit]), st.fractions(Fraction(1, 9), 9))
+def test_words_and_mark_say_the_same(question: Question, times: Fraction) -> None:
+    """Nothing is praised that is not counted as right or close."""
+    assert isinstance(question.answer, Fraction)
+    off, sentence = how_far_off(question, question.answer * times)
+    assert sentence is not None
+    praised = ("right!", "close", "only one off", "good")
+    assert (off in ("right", "close")) == any(word in sentence("en").lower() for word in praised)
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("-5", "more than 0"),
+        ("−5 MiB", "more than 0"),
+        ("－５", "more than 0"),
+        ("- 5", "more than 0"),
+        ("-a", "is no number"),
+        ("-", "is no number"),
+        ("a lot", "is no number"),
+        ("250 tokens", "is no number"),
+    ],
+)
+def test_says_why_a_guess_cannot_be_read(typed: str, says: str) -> None:
+    why = workshop.unreadable(QUESTIONS["page"], typed)
+    assert why is not None
+    assert says in why("en")
+    assert "100 MiB" in why("ja")
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "5", "0"])
+def test_says_nothing_of_a_guess_that_can_be_read(typed: str) -> None:
+    assert workshop.unreadable(QUESTIONS["page"], typed) is None
 
 
 @given(st.sampled_from([q for q in QUESTIONS.values() if q.unit]), st.integers(1, 10**9))
@@ -259,6 +316,22 @@ def link(**changes: object) -> str:
         (link(kv_dtype="fp8"), "found", "69"),
         (link(kv_dtype="fp8", memory_fraction=0.95), "fits", "more simply"),
         (link(weight_dtype="int4", memory_fraction=0.95), "fits", "weight"),
+        (link(engine="sglang"), "not-yet", "33 of 50 fit. Changed: Engine = sglang."),
+        (link(max_model_len=8_192), "not-yet", "34 of 50 fit. Changed: Max model length"),
+        (
+            link().replace("max_model_len=auto", "max_model_len=3000"),
+            "not-yet",
+            "cannot be used. max_model_len: 3,000 is shorter",
+        ),
+        (link().replace("kv_dtype=auto", "kv_dtype=fp9"), "not-yet", "cannot be used. kv_dtype:"),
+        (link().replace("engine=vllm", "engine=none"), "not-yet", "cannot be used. engine:"),
+        (link(weights_gib=10.0), "other", "measured figure and no setting: Weights of the whole model (GiB) = 10.0."),
+        (link(activations_gib=0.0, graphs_gib=0.0, non_torch_gib=0.0), "other", "measured figure"),
+        (link(kv_dtype="fp8", weights_gib=10.0), "other", "measured figure"),
+        (link(shared_tokens=2_048), "other", "changes what is asked: Shared system prompt"),
+        (link(kv_dtype="fp8", headroom=0.1), "other", "changes what is asked: Headroom"),
+        (link(typical=0.5), "other", "changes what is asked"),
+        (link(kv_dtype="nvfp4"), "found", "4 bits a value may cost quality"),
         (link(gpus=2), "hardware", "100"),
         (link(gpu="h200"), "hardware", "90"),
         (link(sequences=34), "other", "50 requests"),

@@ -69,7 +69,7 @@ BATCHED_COST = Text(
     "長いプロンプトを小刻みに処理するため、最初のトークンが遅くなります。",
 )
 FRACTION_COST = Text(
-    "Only {outside} of each GPU stay outside the engine: running out of memory becomes likelier, "
+    "Only {outside} of each GPU stays outside the engine: running out of memory becomes likelier, "
     "and nothing else should run there.",
     "各 GPU でエンジンの外に残るのは {outside} だけです。メモリ不足が起こりやすくなり、他の処理とは共用できません。",
 )

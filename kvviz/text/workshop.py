@@ -11,7 +11,7 @@ PAGE = Text("Workshop", "ワークショップ")
 
 INTRO = Text(
     "{minutes} minutes, {steps} steps. Guess first, then look: a wrong guess is what makes the answer stay.",
-    "{minutes} 分、{steps} ステップです。先に予想して、それから答えを見ます。予想が外れるほど、よく覚えられます。",
+    "{minutes} 分、{steps} ステップです。先に予想して、それから答えを見ます。外れた予想ほど、記憶に残ります。",
 )
 WHERE = Text("Step {number} of {steps}", "ステップ {number} / {steps}")
 CLOCK = Text("minute {begin} to {end} of {all}", "{begin}～{end} 分（全 {all} 分）")
@@ -31,6 +31,10 @@ GUESS_FIRST = Text(
 NOT_A_NUMBER = Text(
     "“{shown}” is no number: type one such as {example}.",
     "「{shown}」は数として読めません。{example} のように入力してください。",
+)
+NOT_MORE_THAN_ZERO = Text(
+    "“{shown}”: the answer is more than 0. Type a number such as {example}.",
+    "「{shown}」：答えは 0 より大きい数です。{example} のように入力してください。",
 )
 WORKING = Text("Working", "計算")
 NEW_TAB = Text("Opens in another tab; your guesses stay here.", "別のタブで開きます。予想はこのページに残ります。")
@@ -56,13 +60,17 @@ WORKSHEET = Text("Worksheet", "ワークシート")
 ANSWER_KEY = Text("Answer key", "解答")
 RESET = Text("Start over", "最初からやり直す")
 RESET_HELP = Text("Forgets all guesses.", "予想をすべて消します。")
+RESET_AGAIN = Text(
+    "Press again to start over: {count} {count:guess|guesses} will be forgotten.",
+    "もう一度押すと、{count} 問の予想を消して最初に戻ります。",
+)
 NO_SUCH_STEP = Text(
     "The link asks for step {shown}; there are steps 1 to {steps}. Step 1 is shown.",
     "リンクのステップ {shown} はありません（1～{steps}）。ステップ 1 を表示します。",
 )
 SCORE = Text(
     "On this visit you have seen {seen} of {all} answers; {right} of your guesses were right or close.",
-    "今回の訪問では {all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
+    "ここまでに {all} 問中 {seen} 問の答えを見て、そのうち {right} 問が正解または近い予想でした。",
 )
 
 TRUE = Text("true", "正しい")
@@ -75,11 +83,16 @@ NO_GUESS = Text("no guess", "予想なし")
 EXACT = Text("Exactly right!", "ぴったりです。")
 CLOSE = Text("Very close.", "とても近い予想です。")
 ONE_OFF = Text("Only one off.", "惜しい、1 つ違いです。")
-TOO_MUCH = Text("Only {times} times too much: a good guess.", "答えの {times} 倍です。よい見当です。")
-TOO_LITTLE = Text("The answer is only {times} times that: a good guess.", "答えは予想の {times} 倍です。よい見当です。")
-FAR_TOO_MUCH = Text("{times} times too much. Now it will stay in mind.", "答えの {times} 倍です。これで忘れません。")
-FAR_TOO_LITTLE = Text(
+TOO_MUCH = Text("{times} times too much. Now it will stay in mind.", "答えの {times} 倍です。これで忘れません。")
+TOO_LITTLE = Text(
     "The answer is {times} times that. Now it will stay in mind.", "答えは予想の {times} 倍です。これで忘れません。"
+)
+FAR_TOO_MUCH = Text(
+    "More than {times} times too much. Now it will stay in mind.", "答えの {times} 倍を超えています。これで忘れません。"
+)
+FAR_TOO_LITTLE = Text(
+    "The answer is more than {times} times that. Now it will stay in mind.",
+    "答えは予想の {times} 倍を超えます。これで忘れません。",
 )
 ZERO = Text("It is not nothing.", "0 ではありません。")
 RIGHT = Text("Right!", "正解です。")
@@ -153,9 +166,11 @@ DO: Final[Mapping[str, Text]] = {
     ),
     "fix": Text(
         "{requests} requests of {tokens} tokens are needed, and {fit} fit on {gpus} × {gpu}. Which change makes all of"
-        " them fit at the lowest price? Guess, try it on Sizing, and send the link back.",
+        " them fit at the lowest price? Guess, try it on Sizing, and paste the link into this step, which checks"
+        " it.",
         "{tokens} トークンのリクエストが {requests} 件必要ですが、{gpus} × {gpu} に収まるのは {fit} 件です。"
-        "全部を収める変更で、いちばん安いものはどれでしょうか。予想し、「サイジング」で試して、リンクをここに送ります。",
+        "全部を収める変更で、いちばん安いものはどれでしょうか。予想し、「サイジング」で試して、"
+        "リンクをこのステップに貼り付けます。判定はこのページに出ます。",
     ),
     "quiz": Text(
         "Thumbs up or thumbs down, all at once. Then open the proofs.",
@@ -300,8 +315,10 @@ SAY: Final[Mapping[str, Text]] = {
 
 SHOW: Final[Mapping[str, Text]] = {
     "hook": Text(
-        "The QR code, large. Before the answer, the guesses on the board, from the smallest to the largest.",
-        "QR コードを大きく映します。答えの前に、予想を小さい順に黒板に書きます。",
+        "The QR code: zoom the browser in until the last row can scan it. Before the answer, the guesses on the board,"
+        " from the smallest to the largest.",
+        "QR コード。いちばん後ろの席から読み取れるまで、ブラウザーを拡大します。"
+        "答えの前に、予想を小さい順に黒板に書きます。",
     ),
     "why": Text(
         "Play it: whoever works claps. Count the claps.", "実際に並びます。計算する人が手をたたき、回数を数えます。"
@@ -327,7 +344,10 @@ SHOW: Final[Mapping[str, Text]] = {
         "With PyTorch on this machine, a live run: the points fall on the line. Else the recorded run.",
         "このマシンに PyTorch があれば、その場の実行。点が線の上に並びます。なければ記録。",
     ),
-    "fix": Text("The links of three people, opened one after the other.", "3 人が送ったリンクを、順に開きます。"),
+    "fix": Text(
+        "No link reaches you: three people read out, or show on their phones, what they changed.",
+        "リンクは先生には届きません。3 人に、変えた設定を読み上げてもらうか、スマートフォンで見せてもらいます。",
+    ),
     "quiz": Text("The proof of what most people got wrong.", "いちばん間違いの多かった問いの根拠。"),
 }
 
@@ -342,7 +362,7 @@ PAGE_ASK = Text(
 PAGE_LINK = Text("Sizing: this page of text", "サイジング：この 1 ページ")
 
 WITHOUT_ASK = Text(
-    "Without notes: how often does somebody work, until all {tokens} stand there?",
+    "Without notes: how many times does somebody work in all, until {tokens} people stand in line?",
     "メモなしでは、{tokens} 人がそろうまでに、計算は全部で何回でしょうか？",
 )
 WITH_ASK = Text("And with notes?", "メモありでは、全部で何回でしょうか？")
@@ -369,7 +389,9 @@ OURS = Text(
     " computations",
     "このアプリの記録、{tokens} トークン：{without} 秒 ÷ {with_cache} 秒 = {times}（計算は {fewer} 分の 1）",
 )
-SPEED_LINK = Text("Measured live: seconds with a cache and without", "実測：キャッシュの有無と時間")
+SPEED_LINK = Text(
+    "Measured live: its last chart, seconds with a cache and without", "実測：最後のグラフ、キャッシュの有無と時間"
+)
 
 FIELD = Text("Field", "項目")
 VALUE = Text("Value", "値")
@@ -429,9 +451,9 @@ PAGED_WORKING = Text(
     "ページ方式：{formula} ブロック（全部で {pool} ÷ {block} = {blocks}）",
 )
 WASTED_WORKING = Text(
-    "Contiguous, set aside and never written: {formula}. An answer's last token is not written: no token after it looks"
-    " back.",
-    "連続領域で、取ったのに書き込まないマス：{formula}。"
+    "Contiguous, set aside and never written: {formula}; {share}. An answer's last token is not written: no token after"
+    " it looks back.",
+    "連続領域で、取ったのに書き込まないマス：{formula}、{share}。"
     "答えの最後のトークンは、後に続くトークンがないので書き込みません。",
 )
 SERVED_WORKING = Text(
@@ -471,6 +493,7 @@ FIX_ASK = Text("Your pick, before you try", "試す前の予想")
 FIX_CHANGE = Text("Change", "変更")
 FIX_FIT = Text("Fit at once", "収まる件数")
 FIX_COST = Text("Price", "代償")
+FIX_CELL = Text("{name}: {value}", "{name}：{value}")
 FIX_OF = Text("{fit} of {requests}", "{requests} 件中 {fit}")
 FIX_ENOUGH = Text("{fit} ✓", "{fit} ✓")
 FIX_ANSWER = Text("{fix}: {fit} fit", "{fix}（{fit} 件）")
@@ -486,6 +509,20 @@ FIX_NO_LINK = Text(
 FIX_OTHER = Text(
     "This changes the question. Keep {model}, {requests} requests and {tokens} tokens each.",
     "問題が変わっています。{model}、{requests} 件、各 {tokens} トークンのままにしてください。",
+)
+FIX_ASKED = Text(
+    "Well tried, but this changes what is asked: {changes}. Set it back, and change how the model is served.",
+    "よい試みですが、問題の条件が変わっています：{changes}。元に戻して、モデルの動かし方を変えてみましょう。",
+)
+FIX_MEASURED = Text(
+    "Well tried, but that is a measured figure and no setting: {changes}. Typing another one makes nothing smaller."
+    " Clear it, and change a setting.",
+    "よい試みですが、それは実測値で、設定ではありません：{changes}。値を書き換えても、実際のメモリは減りません。"
+    "空欄に戻して、設定を変えてみましょう。",
+)
+FIX_REJECTED = Text(
+    "The link has a value that cannot be used. {why}",
+    "リンクに使えない値があります。{why}",
 )
 FIX_UNCHANGED = Text(
     "Nothing is changed yet: {fit} of {requests} fit.", "まだ何も変わっていません（{requests} 件中 {fit} 件）。"
@@ -510,6 +547,12 @@ FIX_FOUND = Text(
     "That is it: all fit (there is room for {fit}), with one setting. Changed: {changes}.",
     "正解です。設定 1 つで全部収まります（{fit} 件まで）。変更点：{changes}。",
 )
+FIX_FEWER_BITS = Text(
+    "As far as memory goes, that is it: all fit (there is room for {fit}), with one setting. But {bits} bits a value"
+    " may cost quality: test it first. Changed: {changes}.",
+    "メモリの点では正解です。設定 1 つで全部収まります（{fit} 件まで）。ただし値 1 個が {bits} ビットでは"
+    "品質が落ちることがあります。必ず試します。変更点：{changes}。",
+)
 FIX_SETTING = Text("{name} = {value}", "{name} = {value}")
 FIX_SETTINGS = Text("{first}, {rest}", "{first}、{rest}")
 
@@ -520,8 +563,9 @@ MEMORY_WHY = Text(
 )
 WEIGHTS_ASK = Text("{decoy} make the KV cache smaller.", "{decoy}にすると、KV キャッシュも小さくなる。")
 WEIGHTS_WHY = Text(
-    "A request takes {before} before and {after} after. The cache has a setting of its own.",
-    "1 件は変更前が {before}、変更後も {after} です。キャッシュには別の設定があります。",
+    "A request's cache takes {before} before the weights change, and {after} after. The cache has a setting of its"
+    " own.",
+    "1 件のキャッシュは、重みを変える前が {before}、変えた後も {after} です。キャッシュには別の設定があります。",
 )
 SWAPPED_ASK = Text(
     "A token of the answer takes as much cache as a token of the question.",

@@ -27,6 +27,7 @@ from kvviz.workshop import (
     judge,
     read_guess,
     shown_guess,
+    unreadable,
 )
 from kvviz.workshop_sheets import answer_key, worksheet
 
@@ -54,8 +55,9 @@ def begin() -> None:
     session()["workshop_problem"] = asked if wrong else None
     session()["workshop_step"] = 1 if wrong else number
     session()["workshop_seen"] = ()
-    session()["workshop_warned"] = {}
+    session()["workshop_warned"] = ()
     session()["workshop_kept"] = {}
+    session()["workshop_resetting"] = False
 
 
 def current(lang: Lang) -> Step:
@@ -75,6 +77,7 @@ def problem(lang: Lang) -> None:
 def _go_to(number: int) -> None:
     session()["workshop_step"] = number
     session()["workshop_problem"] = None
+    session()["workshop_resetting"] = False
 
 
 def _picked() -> None:
@@ -98,6 +101,7 @@ def _widget(name: str, lang: Lang, empty: str | None) -> str:
 def _keep(name: str, key: str) -> None:
     """Callback of that widget."""
     session()["workshop_kept"][name] = st.session_state[key]
+    session()["workshop_resetting"] = False
 
 
 def _guess(question: Question) -> Fraction | str | None:
@@ -109,11 +113,10 @@ def _seen(step: Step) -> bool:
 
 
 def _reveal(step: Step) -> None:
-    """Callback: the answer; without a guess, and after each other that cannot be read, first a word about it."""
-    missing = [_kept(question.key).strip() for question in step.questions if _guess(question) is None]
-    warned: dict[str, list[str]] = session()["workshop_warned"]
-    if missing and (step.key not in warned or not {*filter(None, missing)} <= {*warned[step.key]}):
-        warned[step.key] = missing
+    """Callback: the answer. Where a guess is missing or cannot be read, a word about that first; once."""
+    missing = any(_guess(question) is None for question in step.questions)
+    if missing and step.key not in session()["workshop_warned"]:
+        session()["workshop_warned"] += (step.key,)
     else:
         session()["workshop_seen"] += (step.key,)
 
@@ -122,10 +125,19 @@ def _hide(step: Step) -> None:
     session()["workshop_seen"] = tuple(key for key in session()["workshop_seen"] if key != step.key)
 
 
-def _reset() -> None:
+def _guesses(lang: Lang) -> int:
+    """How many there are to be lost."""
+    return sum(bool(_kept(question.key).strip()) for step in course(lang) for question in step.questions)
+
+
+def _reset(guesses: int) -> None:
+    """Callback: a new beginning; where guesses would be lost, at the second press."""
+    if guesses and not session()["workshop_resetting"]:
+        session()["workshop_resetting"] = True
+        return
     session()["workshop_kept"] = {}
     session()["workshop_seen"] = ()
-    session()["workshop_warned"] = {}
+    session()["workshop_warned"] = ()
     _go_to(1)
 
 
@@ -188,10 +200,8 @@ def _asked(question: Question, label: str, lang: Lang) -> None:
         on_change=_keep,
         args=(question.key, key),
     )
-    if typed and typed.strip() and _guess(question) is None:
-        example = "100" if unit is None else f"100 {unit}"
-        sentence = text.NOT_A_NUMBER(lang, shown=shown(typed), example=example)
-        st.caption(f":orange[:material/warning:] {show.plain(sentence)}")
+    if why := unreadable(question, typed or ""):
+        st.caption(f":orange[:material/warning:] {show.plain(why(lang))}")
 
 
 def _answer(question: Question, lang: Lang) -> None:
@@ -201,7 +211,7 @@ def _answer(question: Question, lang: Lang) -> None:
     if off == "right" and said:
         beside, more = said(lang), [question.why]
     elif guess is not None:
-        beside = text.GUESSED(lang, guess=_in(shown_guess(question, guess), lang))
+        beside = text.GUESSED(lang, guess=_in(shown_guess(question, guess, _kept(question.key)), lang))
     lines = [f"{_MARKS[off]} **{show.plain(_in(question.said, lang))}** · {show.plain(beside)}"]
     lines += [show.plain(sentence(lang)) for sentence in more if sentence]
     if question.proof:
@@ -209,7 +219,7 @@ def _answer(question: Question, lang: Lang) -> None:
     st.markdown("  \n".join(lines))
 
 
-def answers(step: Step, lang: Lang) -> None:
+def answers(step: Step, lang: Lang, *, phone: bool) -> None:
     """The button for the answers; then the working, what to take home, and where the app shows it."""
     if step.key == "fix":
         _links(step, lang)
@@ -225,7 +235,8 @@ def answers(step: Step, lang: Lang) -> None:
             lines = "  \n".join(show.plain(_in(line, lang)) for line in step.working)
             st.markdown(f":material/function: **{text.WORKING(lang)}**  \n{lines}")
         if step.results:
-            _table(step.results, lang)
+            # Only the prices of a fix are sentences, which a phone has no columns for.
+            (_list if phone and step.key == "fix" else _table)(step.results, lang)
         st.markdown(f":material/lightbulb: {show.plain(_in(step.so, lang))}")
     if step.key != "fix":
         _links(step, lang)
@@ -350,6 +361,9 @@ def sheets(lang: Lang) -> None:
                     icon=":material/download:",
                     key=f"workshop_save_{kind}",
                 )
+    guesses = _guesses(lang)
+    if guesses and session()["workshop_resetting"]:
+        st.warning(text.RESET_AGAIN(lang, count=guesses), icon=":material/restart_alt:")
     st.button(
         text.RESET(lang),
         key="workshop_reset",
@@ -357,6 +371,7 @@ def sheets(lang: Lang) -> None:
         icon=":material/restart_alt:",
         help=text.RESET_HELP(lang),
         on_click=_reset,
+        args=(guesses,),
     )
 
 
@@ -367,6 +382,18 @@ def _table(of: Table, lang: Lang, *, narrow: bool = False) -> None:
         border="horizontal",
         width="content" if narrow else "stretch",
     )
+
+
+def _list(of: Table, lang: Lang) -> None:
+    """The same, an item for each row, its other cells each on a line of its own."""
+    names = [name(lang) for name in of.heads]
+    for row in of.rows:
+        first, *rest = (show.plain(_in(cell, lang)) for cell in row)
+        lines = [
+            f"- **{first}**",
+            *(text.FIX_CELL(lang, name=name, value=cell) for name, cell in zip(names[1:], rest, strict=True)),
+        ]
+        st.markdown("  \n  ".join(lines))
 
 
 def _in(said: Text | Message | str, lang: Lang) -> str:

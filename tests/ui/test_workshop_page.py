@@ -75,14 +75,14 @@ def test_a_guess_that_cannot_be_read_is_named() -> None:
     assert plain(text.NOT_A_NUMBER("en", shown="a few", example="100 MiB")) in said(app)
 
 
-def test_no_answer_slips_out_after_a_guess_that_cannot_be_read() -> None:
+def test_the_second_press_reveals_whatever_was_typed_meanwhile() -> None:
     app = open_page("workshop", step="1")
-    for typed in ("-5", "1e99", "🙂", "250,0"):
-        app.text_input(key="workshop_page_en").set_value(typed).run()
-        press(app, "workshop_reveal")
-        assert plain(text.NO_GUESS("en")) not in said(app), typed
-        assert [i.value for i in app.info] == [text.GUESS_FIRST("en")]
-    press(app, "workshop_reveal")  # the same again: an answer without a guess is wanted
+    app.text_input(key="workshop_page_en").set_value("abc").run()
+    press(app, "workshop_reveal")
+    assert plain(text.NO_GUESS("en")) not in said(app)
+    assert [i.value for i in app.info] == [text.GUESS_FIRST("en")]
+    app.text_input(key="workshop_page_en").set_value("xyz").run()
+    press(app, "workshop_reveal")
     assert plain(text.NO_GUESS("en")) in said(app)
 
 
@@ -93,7 +93,14 @@ def test_start_over_forgets_everything() -> None:
     press(app, "workshop_reveal")
     assert said(app).count(plain(text.RIGHT("en"))) == 2
     press(app, "workshop_reset")
+    assert [w.value for w in app.warning] == [text.RESET_AGAIN("en", count=2)]
+    assert heading(app).startswith("### 7.")
+    press(app, "workshop_next")  # anything else: no longer asked
+    assert not app.warning
+    press(app, "workshop_reset")
+    press(app, "workshop_reset")
     assert heading(app).startswith("### 1.")
+    assert not app.warning
     app.segmented_control(key="workshop_pick").set_value(7).run()
     assert app.radio(key="workshop_date-first_en").value is None
     assert plain(text.RIGHT("en")) not in said(app)
@@ -138,3 +145,19 @@ def test_the_end_counts_what_was_right() -> None:
     questions = sum(len(step.questions) for step in course("en"))
     assert f":material/flag: {text.SCORE('en', seen=6, all=questions, right=4)}" in said(app)
     assert app.button(key="workshop_next").disabled
+
+
+@pytest.mark.parametrize("phone", [True, False])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_prices_are_a_list_on_a_phone(lang: Lang, phone: bool) -> None:
+    app = open_page("workshop", {"browser": {"phone": phone}}, step="9", lang=lang)
+    press(app, "workshop_reveal")
+    press(app, "workshop_reveal")
+    results = course(lang)[8].results
+    assert results is not None
+    items = [m.value for m in app.markdown if m.value.startswith("- **")]
+    assert len(items) == (len(results.rows) if phone else 0)
+    assert len(app.table) == (0 if phone else 1)
+    for item, row in zip(items, results.rows, strict=False):
+        for cell in row:
+            assert plain(cell if isinstance(cell, str) else cell(lang)) in item.replace("\u00a0", " ")
