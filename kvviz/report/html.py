@@ -81,7 +81,6 @@ a { color: #005A9C; }
   main { max-width: none; padding: 0; }
   h2 { margin: 9px 0 4px; padding-top: 4px; }
   .origin { margin-top: 10px; padding-top: 8px; }
-  .origin .qr { flex-basis: 120px; }
   p, ul, table, figure { margin-bottom: 6px; }
   td, th { padding-top: 1px; padding-bottom: 1px; }
   li { margin-bottom: 1px; }
