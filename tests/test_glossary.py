@@ -117,6 +117,7 @@ def test_every_exception_is_one() -> None:
         ("bundled configs", "個の config"),
         ("shared heads", "(?<!KV )ヘッドの共有"),
         ("memory fraction", "使用割合|メモリ使用割合|枠（割合"),
+        ("what-if", "What-if"),
         ("bytes per value", "値のバイト数|値 1 つの|数 1 個の?バイト|数 1 個 "),
     ],
 )
