@@ -72,12 +72,12 @@ SCENES: Final[Mapping[str, Scene]] = MappingProxyType(
         "reserved": Scene(scenario=_WORKED.with_changes(sequences=5)),
         "sixteen": Scene(scenario=_WORKED.with_changes(sequences=16)),
         "long": Scene(scenario=_WORKED.with_changes(input=16_384 - 1_024, gpu="b300")),
-        "bf16": Scene(scenario=_BF16),
         "windows": Scene(scenario=_GEMMA),
         "windows-short": Scene(scenario=_GEMMA.with_changes(input=_SHORT // 2, output=_SHORT // 2)),
         "users": Scene(scenario=_WORKED.with_changes(users=200, answer_s=15.0, seconds_between=45.0)),
         "rag": Scene(scenario=_WORKED.with_changes(passages=10, passage_tokens=512)),
         "fp8": Scene(scenario=_WORKED.with_changes(kv_dtype="fp8")),
+        "int4": Scene(scenario=_WORKED.with_changes(weight_dtype="int4")),
         "cap": Scene(scenario=_WORKED.with_changes(input=1_024)),
         "full-card": Scene(scenario=_BF16),
         "full-card-fp8": Scene(scenario=_BF16.with_changes(weight_dtype="fp8")),
@@ -252,6 +252,8 @@ def _load() -> dict[str, str | Message]:
     return {
         "gpu": short_name(budget.device.name),
         "seen": _seen(budget),
+        "card": f"{budget.device.memory_bytes / 2**30:.2f} GiB",
+        "hidden_part": f"{budget.hidden.value_bytes / 2**30:.2f} GiB",
         "memory_fraction": f"{budget.memory_fraction:g}",
         "engine_share": format_bytes(budget.requested_bytes),
         "pool": format_bytes(budget.pool_bytes),
@@ -270,9 +272,9 @@ def _load() -> dict[str, str | Message]:
 
 def _levers() -> dict[str, str]:
     """What each lever does to the worked example."""
-    one, fp8, cap, latent = (
+    one, fp8, int4, cap, latent = (
         sized(_WORKED),
-        *(sized(SCENES[name].scenario) for name in ("fp8", "cap", "latent")),
+        *(sized(SCENES[name].scenario) for name in ("fp8", "int4", "cap", "latent")),
     )
     heads, cache, per_token = one.architecture.attention_heads or 0, _full(one), one.content.growing_bytes_per_token
     each = per_token / cache.kv_heads
@@ -293,7 +295,8 @@ def _levers() -> dict[str, str]:
         "cap_tokens": format_count(cap.tokens),
         "cap_one": format_bytes(cap.content_bytes),
         "cap_fit": format_count(cap.max_sequences_counted or 0),
-        "weights_change": format_count(as_fp8.content_bytes - bf16.content_bytes),
+        "weights_change": format_count(int4.content_bytes - one.content_bytes),
+        "int4_fit": format_count(int4.max_sequences_counted or 0),
         "roomy_fit": format_count(roomy),
         "roomy_fp8_fit": format_count(roomy_fp8),
         "roomy_more": f"{(roomy_fp8 - roomy) / roomy:.0%}",

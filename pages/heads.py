@@ -15,7 +15,7 @@ scenario, sizing = answered.scenario, answered.sizing
 page.begin(lang)
 
 show.rejected(lang)
-page.problems(lang)
+page.problems(sizing, lang)
 page.presets(scenario, lang)
 panel = show.folded(text.SETTINGS(lang), key="heads_settings", icon=":material/tune:")
 if panel.open:

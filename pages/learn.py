@@ -16,7 +16,7 @@ with page.column():
     page.say_list(
         (
             (text.WHAT, ()),
-            (text.WITHOUT_IT, ("live",)),
+            (text.WITHOUT_IT, ("#why",)),
             (text.GROWS_WITH, ("worked",)),
             (text.CAN_EXCEED, ("worked",)),
             (text.FOUR_LEVERS, ()),
@@ -44,7 +44,7 @@ with page.column():
     page.say(text.BOTH_UNITS, lang)
     page.say(text.NO_LONGER, lang, "long")
     page.say(text.FIELDS, lang)
-    page.say(text.TRAP, lang, "bf16")
+    page.say(text.TRAP, lang, "worked")
     page.say(text.PROPORTIONAL, lang, "windows")
 
     page.heading("peak", lang)
@@ -58,7 +58,7 @@ with page.column():
 
     page.heading("levers", lang)
     page.levers(lang)
-    page.say(text.WEIGHTS_LEVER, lang, "full-card-fp8")
+    page.say(text.WEIGHTS_LEVER, lang, "int4")
     page.snippet(lang)
 
     page.heading("misconceptions", lang)

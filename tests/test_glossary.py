@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kvviz.text import LANGUAGES, Lang, blocks, compare, heads, learn, live_page, prefixes, sizing
+from kvviz.text import LANGUAGES, Lang, blocks, compare, heads, learn, live_page, prefixes, sizing, workshop
 from kvviz.text.glossary import TERMS, Term
 from tests.test_project import texts
 
@@ -117,6 +117,7 @@ def test_every_exception_is_one() -> None:
         ("bundled configs", "個の config"),
         ("shared heads", "(?<!KV )ヘッドの共有"),
         ("memory fraction", "使用割合|メモリ使用割合|枠（割合"),
+        ("what-if", "What-if"),
         ("bytes per value", "値のバイト数|値 1 つの|数 1 個の?バイト|数 1 個 "),
     ],
 )
@@ -151,3 +152,29 @@ def test_the_term_of_the_field_and_how_it_is_read() -> None:
     readings = {term.name.ja: term.reading for term in TERMS}
     assert readings["KV キャッシュ"] == "ケーブイキャッシュ"
     assert readings["量子化"] == "りょうしか"
+
+
+KV_HEADS_DECIDED = {
+    "glossary": next(term.meaning for term in TERMS if term.name.en == "Training"),
+    "levers": learn.LEVERS["heads"][2],
+    "what-if": heads.WHAT_IF_NOTE,
+    "workshop": workshop.SO["heads"],
+}
+
+
+@pytest.mark.parametrize("where", KV_HEADS_DECIDED)
+def test_when_the_number_of_kv_heads_is_decided_is_said_the_same_way(where: str) -> None:
+    """By the architecture, before training; further training can change it, as the GQA paper does, no engine can."""
+    said = KV_HEADS_DECIDED[where]
+    for phrase in ("architecture", "fixed before", "further training"):
+        assert phrase in said.en
+    for phrase in ("アーキテクチャ", "前に", "追加学習"):
+        assert phrase in said.ja
+
+
+def test_fragmentation_is_of_both_kinds() -> None:
+    (meaning,) = (term.meaning for term in TERMS if term.name.en == "Fragmentation")
+    assert "internal" in meaning.en
+    assert "external" in meaning.en
+    assert "内部" in meaning.ja
+    assert "外部" in meaning.ja

@@ -44,6 +44,8 @@ ALL = [found for name, value in vars(text).items() if name.isupper() for found i
         ("bounded", "47"),
         ("windows_or_states", "46"),
         ("seen", "79.18 GiB"),
+        ("card", "79.65 GiB"),
+        ("hidden_part", "0.47 GiB"),
         ("engine_share", "72.8 GiB"),
         ("card_seen", "7.53 GiB"),
         ("card_share", "5.27 GiB"),

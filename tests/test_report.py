@@ -155,6 +155,9 @@ def test_assumptions_are_in_three_groups_and_all_of_them(scenario: Scenario, lan
         if one.badge == "estimate":
             assert one.basis is not None
             assert parts.BASIS[one.basis](lang) in group
+    left = [one for one in assumptions(sizing) if one.badge == "default"]
+    listed = re.findall(r"<li>", parts_of["default"].partition('<ul class="beside">')[2].partition("</ul>")[0])
+    assert len(listed) == len(left)  # one by one, not a block of words
 
 
 @BOTH

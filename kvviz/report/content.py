@@ -241,9 +241,10 @@ def _assumptions(sizing: Sizing, lang: Lang) -> Iterator[Block]:
         yield text.NOTHING_ESTIMATED(lang)
     yield Heading(text.LEFT_AS_DEFAULT(lang))
     explained = [one for one in groups["default"] if one.source is not None]
-    yield exported.SETTINGS_SEPARATOR(lang).join(
+    settings = (
         exported.ONE_SETTING(lang, name=one.label(lang), value=_value(one.value, lang)) for one in groups["default"]
     )
+    yield Lines(tuple(settings), short=True)
     for one in explained:
         setting = exported.ONE_SETTING(lang, name=one.label(lang), value=_value(one.value, lang))
         yield text.WITH_REASON(lang, setting=setting, reason=_why(one, lang))

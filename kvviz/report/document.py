@@ -28,6 +28,8 @@ class Lines:
     """A list, a line each."""
 
     lines: tuple[str, ...]
+    short: bool = False
+    """Whether several stand beside each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,7 @@ td code { overflow-wrap: anywhere; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.92em; }
 ul { padding-left: 1.4em; }
 li { margin-bottom: 3px; overflow-wrap: anywhere; }
+.beside { columns: 3 200px; column-gap: 20px; font-size: 0.8em; line-height: 1.35; }
 figure { break-inside: avoid; }
 .on-phone { display: none; }
 svg { display: block; max-width: 100%; }
@@ -73,12 +74,13 @@ a { color: #005A9C; }
   table { font-size: 0.75em; }
   .origin { flex-direction: column; }
 }
-@page { size: A4; margin: 14mm 15mm; }
+@page { size: A4; margin: 11mm 15mm; }
 @media print {
-  body, :lang(ja) body, body:lang(ja) { font-size: 12.5px; line-height: 1.4; print-color-adjust: exact;
+  body, :lang(ja) body, body:lang(ja) { font-size: 12px; line-height: 1.35; print-color-adjust: exact;
     -webkit-print-color-adjust: exact; }
   main { max-width: none; padding: 0; }
-  h2 { margin: 12px 0 5px; padding-top: 5px; }
+  h2 { margin: 9px 0 4px; padding-top: 4px; }
+  .origin { margin-top: 10px; padding-top: 8px; }
   p, ul, table, figure { margin-bottom: 6px; }
   td, th { padding-top: 1px; padding-bottom: 1px; }
   li { margin-bottom: 1px; }
@@ -127,7 +129,8 @@ def _block(block: Block) -> str:
         case Heading():
             return f"<h3>{escape(block.text)}</h3>"
         case Lines():
-            return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in block.lines)}</ul>"
+            beside = ' class="beside"' if block.short else ""
+            return f"<ul{beside}>{''.join(f'<li>{escape(line)}</li>' for line in block.lines)}</ul>"
         case Figure():
             narrow = f'<div class="on-phone">{block.narrow}</div>' if block.narrow else ""
             return f'<figure><div class="on-paper">{block.svg}</div>{narrow}</figure>'

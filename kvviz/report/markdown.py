@@ -28,21 +28,23 @@ def markdown(report: Report, lang: Lang) -> str:
     )
     out.append(_table(numbers))
     for section in report.sections:
-        out += _section(section)
+        out += _section(section, lang)
     out += [f"### {_escaped(report.origin_title)}", _pairs(report.origin, lang)]
     return "\n\n".join(out) + "\n"
 
 
-def _section(section: Section) -> list[str]:
-    return [f"### {_escaped(section.title)}", *(said for block in section.blocks if (said := _block(block)))]
+def _section(section: Section, lang: Lang) -> list[str]:
+    return [f"### {_escaped(section.title)}", *(said for block in section.blocks if (said := _block(block, lang)))]
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, lang: Lang) -> str:
     match block:
         case str():
             return _escaped(block)
         case Heading():
             return f"**{_escaped(block.text)}**"
+        case Lines(short=True):
+            return exported.SETTINGS_SEPARATOR(lang).join(map(_escaped, block.lines))
         case Lines():
             return "\n".join(f"- {_escaped(line)}" for line in block.lines)
         case Figure():

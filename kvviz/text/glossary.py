@@ -255,7 +255,11 @@ TERMS: Final[tuple[Term, ...]] = (
     Term(
         name=Text("Fragmentation", "断片化"),
         reading="だんぺんか",
-        meaning=Text("memory that is set aside and cannot be used", "確保されたまま使えないメモリ"),
+        meaning=Text(
+            "memory that cannot be used: set aside and not filled (internal), or free in holes too small for a request "
+            "(external)",
+            "使えないメモリ。確保されたまま埋まらない部分（内部）と、空いていても小さすぎてリクエストが入らない隙間（外部）",
+        ),
         said=r"fragmentation",
         japanese=("断片化",),
     ),
@@ -309,8 +313,9 @@ TERMS: Final[tuple[Term, ...]] = (
         name=Text("Training", "学習"),
         reading="がくしゅう",
         meaning=Text(
-            "how a model comes to its weights, its number of KV heads being fixed",
-            "重みを決める工程で、KV ヘッド数はこの前に決まる",
+            "how a model comes to its weights; the number of KV heads is fixed before it, by the architecture, and "
+            "only further training changes it",
+            "重みを決める工程。KV ヘッド数はその前にアーキテクチャで決まり、変えるには追加学習が必要",
         ),
         said=r"train(?:ed|ing|s)?",
         japanese=("学習",),

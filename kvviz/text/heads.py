@@ -63,12 +63,13 @@ SLIDER_HELP = Text(
     "矢印キーでも動かせます。",
 )
 REAL = Text("The real model", "実際のモデル")
-WHAT_IF = Text("What-if: not the real model", "What-if：実際のモデルではありません")
+WHAT_IF = Text("What-if: not the real model", "仮定：実際のモデルではありません")
 WHAT_IF_NOTE = Text(
-    "The same model with other KV heads in every layer that has any, weights taken to be as large. It would have to be"
-    " trained that way: this is not a setting.",
+    "The same model with other KV heads in every layer that has any, weights taken to be as large. The number is part"
+    " of the architecture, fixed before training: only further training changes it, never the engine.",
     "ヘッドを持つすべてのレイヤーの KV ヘッド数だけを変えたもので、重みの大きさは同じとみなしています。"
-    "設定で変えられる値ではなく、実際にはその数で学習し直す必要があります。",
+    "この数はアーキテクチャの一部で、学習の前に決まります。変えるには追加学習が必要で、"
+    "推論エンジンの設定では変えられません。",
 )
 BACK = Text("Back to the real model ({heads})", "実際のモデル（{heads}）に戻す")
 

@@ -36,14 +36,14 @@ HEADINGS: Final[Mapping[str, Text]] = {
 }
 """By anchor, in the page's order."""
 SHORT_HEADINGS: Final[Mapping[str, Text]] = {
-    "seconds": Text("30 seconds", "30 秒で"),
+    "seconds": Text("30 seconds", "30 秒で要点"),
     "notebook": Text("Notebook", "ノート"),
     "why": Text("Why a cache", "なぜキャッシュ"),
     "formula": Text("Formula", "計算式"),
     "peak": Text("Peak", "ピーク"),
     "levers": Text("Levers", "小さくする方法"),
     "misconceptions": Text("Misconceptions", "誤解"),
-    "where": Text("Where it matters", "場面"),
+    "where": Text("Where it matters", "重要な場面"),
     "faq": Text("Questions", "質問"),
     "timeline": Text("Timeline", "年表"),
     "glossary": Text("Glossary", "用語集"),
@@ -276,9 +276,10 @@ RAG = Text(
 )
 RESERVED = Text(
     "**What nvidia-smi shows is not the need.** vLLM takes {engine_share} of an {gpu} at start: its memory fraction "
-    "{memory_fraction} of the {seen} that programs see. {pool} of that is the pool for caches, however few requests "
-    "run.",
-    "**nvidia-smi の表示は必要量ではありません。** {gpu} でプログラムから見える {seen} のうち、"
+    "{memory_fraction} of the {seen} that programs see (of {card} in all, {hidden_part} are the driver's). {pool} of "
+    "that is the pool for caches, however few requests run.",
+    "**nvidia-smi の表示は必要量ではありません。** {gpu} の {card} からドライバーの {hidden_part} を除いた {seen} "
+    "がプログラムから見え、"
     "vLLM はメモリ使用率 {memory_fraction} の {engine_share} を起動時に確保します。"
     "重みなどを引いた {pool} がキャッシュ用のプールで、リクエストが少なくても変わりません。",
 )
@@ -313,16 +314,19 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
             "で {per_token}、1 個（MQA）で {mqa} です。同梱モデルの GQA には 1/{deepest_share} のものもあります。",
         ),
         Text(
-            "Decided when the model is trained. Reported: almost no loss of quality with GQA, a slight one with MQA.",
-            "モデルの学習時に決まります。GQA の品質低下はほぼなく、MQA はわずかにあると報告されています。",
+            "Part of the architecture: fixed before training, changed only by further training, never by the engine. "
+            "Reported: almost no loss of quality with GQA, a slight one with MQA.",
+            "アーキテクチャの一部で、学習の前に決まります。変えるには追加学習が必要で、"
+            "推論エンジンの設定では変えられません。"
+            "GQA の品質低下はほぼなく、MQA はわずかにあると報告されています。",
         ),
     ),
     "latent": (
         Text("A latent instead of heads: MLA", "ヘッドの代わりに潜在ベクトル：MLA"),
         Text("{latent_model}: {latent_bytes} B a token.", "{latent_model} は 1 トークン {latent_bytes} B です。"),
         Text(
-            "Decided when the model is trained; on several GPUs a latent is copied, not split.",
-            "モデルの学習時に決まります。複数の GPU では潜在ベクトルは分割されず、複製されます。",
+            "Part of the architecture, fixed before training; on several GPUs a latent is copied, not split.",
+            "アーキテクチャの一部で、学習の前に決まります。複数の GPU では潜在ベクトルは分割されず、複製されます。",
         ),
     ),
     "fp8": (
@@ -380,8 +384,10 @@ LEVERS: Final[Mapping[str, tuple[Text, Text, Text]]] = {
 }
 """By scene: what it is called, what it does here, what it costs."""
 WEIGHTS_LEVER = Text(
-    "Quantising the **weights** is none of these: it changes the cache by {weights_change} bytes.",
-    "**重み**の量子化はここに含まれません。キャッシュの変化は {weights_change} バイトだからです。",
+    "Quantising the **weights** is none of these: it changes the cache by {weights_change} bytes. With INT4 weights a "
+    "request still takes {one_gib}; the room grows, {fit} → {int4_fit} at once.",
+    "**重み**の量子化はここに含まれません。キャッシュの変化は {weights_change} バイトだからです。"
+    "重みを INT4 にしても 1 件 {one_gib} のままで、空きが増えて同時 {fit} → {int4_fit} 件になります。",
 )
 SNIPPET = Text(
     "**The cache in 4 bits, in Transformers** (with the package optimum-quanto). "
@@ -572,7 +578,7 @@ FAQ: Final[tuple[tuple[Text, Text, tuple[str, ...]], ...]] = (
             "いいえ。別々の設定です。重みが小さくなると空きが増えますが、"
             "1 トークンのキャッシュは {per_token} のままです。",
         ),
-        ("full-card-fp8",),
+        ("int4",),
     ),
     (
         Text("A tiny model fills my whole GPU. A leak?", "小さなモデルが GPU を使い切るのは異常？"),

@@ -206,8 +206,10 @@ SO: Final[Mapping[str, Text]] = {
         "入力と出力は必ず合計し、件数はいちばん混む時で見積もります。",
     ),
     "heads": Text(
-        "Memory follows the number of KV heads. But that number is fixed when a model is trained: it is no setting.",
-        "メモリは KV ヘッド数に比例します。ただし、この数は学習の時に決まり、後から設定では変えられません。",
+        "Memory follows the number of KV heads. But that number belongs to the architecture, fixed before training:"
+        " only further training changes it, never the engine.",
+        "メモリは KV ヘッド数に比例します。ただし、この数はアーキテクチャの一部で、学習の前に決まります。"
+        "変えるには追加学習が必要で、推論エンジンの設定では変えられません。",
     ),
     "blocks": Text(
         "When they begin, {wasted} of the contiguous memory is set aside for nothing; of the paged memory,"

@@ -100,8 +100,14 @@ def tabs(lang: Lang) -> Sequence[TabContainer]:
     return both
 
 
-def problems(lang: Lang) -> None:
-    """What of the link could not be used."""
+def problems(sizing: Sizing | None, lang: Lang) -> None:
+    """What of the link could not be used: above the tabs, so that it is told whichever is open."""
+    if sizing is not None and (asked := session()["heads_asked"]):
+        heads = heads_of(sizing.architecture)
+        if not isinstance(heads, Heads) or asked not in map(str, heads.counts):
+            session()["heads_asked"] = ""
+            problem = Message(text.NO_SUCH, {"name": "heads_kv", "shown": shown(asked)})
+            session()["heads_problems"] = [*session()["heads_problems"], problem]
     for message in session()["heads_problems"]:
         st.warning(show.plain(message(lang)), icon=":material/link_off:")
 
@@ -186,12 +192,7 @@ def _chosen(sizing: Sizing, heads: Heads, possible: Sequence[Sharing]) -> Sharin
         st.session_state["heads_kv"] = heads.made
         if asked := session()["heads_asked"]:
             session()["heads_asked"] = ""
-            if asked in {str(count) for count in heads.counts}:
-                st.session_state["heads_kv"] = int(asked)
-            else:
-                problem = Message(text.NO_SUCH, {"name": "heads_kv", "shown": shown(asked)})
-                session()["heads_problems"] = [*session()["heads_problems"], problem]
-                st.warning(show.plain(problem(state.lang())), icon=":material/link_off:")
+            st.session_state["heads_kv"] = int(asked)
     if st.session_state.get("heads_kv") not in {one.kv_heads for one in possible}:
         st.session_state["heads_kv"] = heads.made
     return next(one for one in possible if one.kv_heads == st.session_state["heads_kv"])

@@ -54,6 +54,9 @@ def filled(sentence: Text, lang: Lang, *scenes: str) -> str:
     """A text with its numbers, and links to what shows it: by page, or by what tells several apart."""
     said = together(sentence(lang, **_facts(lang)))
     for name in scenes:
+        if name.startswith("#"):  # a section of this page
+            said += f" [{show.unbroken(f'→ {text.SHORT_HEADINGS[name[1:]](lang)}')}]({name})"
+            continue
         scene = SCENES[name]
         label = text.PAGES[scene.page](lang)
         if len(scenes) > 1:

@@ -153,6 +153,24 @@ def test_links_that_cannot_be_used_are_told_about() -> None:
     assert not app.error
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"heads_kv": "7"},
+        {"heads_kv": "0"},
+        {"heads_kv": "7", "heads_tab": "layers"},
+        {"heads_kv": "3", "model": "deepseek-ai/DeepSeek-V3"},
+    ],
+)
+def test_kv_heads_that_cannot_be_are_told_about_on_every_tab_and_model(query: dict[str, str]) -> None:
+    app = open_page("heads", OPEN, lang="en", **query)
+    told = Message(text.NO_SUCH, {"name": "heads_kv", "shown": query["heads_kv"]})("en")
+    assert [w.value.replace("\\", "") for w in app.warning] == [told]
+    app.run()
+    assert [w.value.replace("\\", "") for w in app.warning] == [told]
+    assert "heads_kv" not in link(app)
+
+
 def test_another_language_keeps_everything() -> None:
     app = open_page("heads", OPEN, heads_kv="2", lang="en", **GPU)
     before = numbers(app)

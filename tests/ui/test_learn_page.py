@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from kvviz.learn import SCENES, facts, sized
 from kvviz.scenario import from_query, to_query
-from kvviz.text import LANGUAGES, Lang
+from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import learn as text
 from tests.test_seed_facts import shown
 from tests.ui.page import ROOT, open_page
@@ -64,6 +64,7 @@ def test_links_open_a_page_with_a_scenario_in_this_language(lang: Lang) -> None:
         ("**Retrieval (RAG)", "15 of 50 fit at once"),
         ("That no single GPU", "All 50 fit at once"),
         ("**From some load on", "34 of 50 fit at once"),
+        ("**The trap", "34 of 50 fit at once"),
     ],
 )
 def test_the_scenario_shows_what_the_sentence_says(begins: str, shows: str) -> None:
@@ -73,17 +74,33 @@ def test_the_scenario_shows_what_the_sentence_says(begins: str, shows: str) -> N
     assert shows in headline(open_page("sizing", **asked))
 
 
+@BOTH
+@pytest.mark.parametrize("begins", [text.TRAP, text.WITHOUT_IT, text.WEIGHTS_LEVER])
+def test_a_sentence_links_to_what_it_speaks_of(begins: Text, lang: Lang) -> None:
+    """The trap's model, the counts further down, and weights in another type than the example's."""
+    start = begins(lang, **{name: str(value) for name, value in facts().items()})[:12]
+    paragraph = next(m.value for m in open_page("learn", lang=lang).markdown if start in m.value)
+    line = next(line for line in paragraph.splitlines() if start in line)
+    address = re.findall(r"\]\(([^()]*)\)", line)[-1]
+    if begins is text.WITHOUT_IT:
+        assert address == "#why"
+        return
+    asked = {name: values[-1] for name, values in parse_qs(urlsplit(address).query, keep_blank_values=True).items()}
+    assert asked["model"].endswith(f"/{facts()['model']}")
+    assert asked["weight_dtype"] == ("int4" if begins is text.WEIGHTS_LEVER else "auto")
+
+
 SHOWS: dict[str, tuple[str, ...]] = {
-    "worked": ("per_token_bytes", "one_gib", "fit", "crossover", "pool"),
+    "worked": ("per_token_bytes", "quotient", "head_dim", "too_small", "one_gib", "fit", "crossover", "pool"),
     "reserved": ("engine_share", "pool"),
     "sixteen": ("sixteen",),
     "long": ("b300", "b300_fit"),
-    "bf16": ("quotient", "head_dim", "too_small"),
     "windows": ("window_long", "window_long_tokens"),
     "windows-short": ("window_short", "window_short_tokens"),
     "users": ("users_formula", "users_requests"),
     "rag": ("rag_input", "rag_fit"),
     "fp8": ("fp8_one", "fp8_fit"),
+    "int4": ("int4_fit", "one_gib", "per_token_bytes"),
     "cap": ("cap_tokens", "cap_one", "cap_fit"),
     "full-card": ("tight_fit", "tight_pool"),
     "full-card-fp8": ("tight_fp8_fit", "tight_fp8_pool", "per_token_bytes"),
