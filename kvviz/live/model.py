@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HUB_SECONDS: Final = 5.0
 """The Hub's answer is waited for so long: its own client would try for most of a minute."""
+_SHARD: Final = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 _NO_HUB: Final = frozenset({"hub-down", "hub-timeout", "hub-offline"})
 
 
@@ -151,7 +153,7 @@ def _on_hub(name: str) -> _Source:
     from huggingface_hub import try_to_load_from_cache
 
     cached = try_to_load_from_cache(name, "config.json")
-    if isinstance(cached, str) and any(Path(cached).parent.glob("*.safetensors")):
+    if isinstance(cached, str) and _is_complete(Path(cached).parent):
         config = parse_config(Path(cached).read_bytes())
         return _Source(name=name, config=config, place=name, more={"local_files_only": True})
     try:
@@ -165,6 +167,18 @@ def _on_hub(name: str) -> _Source:
         return _Source(name=name, config=config, place="", more={}, why_random="no-hub")
     more = {"revision": found.commit_sha} if found.commit_sha else {}
     return _Source(name=found.repo_id, config=found.config, place=found.repo_id, more=more)
+
+
+def _is_complete(snapshot: Path) -> bool:
+    """All weights are there: what was cut off half way must be fetched on, not be taken for the model."""
+    try:
+        index = json.loads((snapshot / "model.safetensors.index.json").read_bytes())
+        shards = set(index["weight_map"].values())
+        return bool(shards) and all((snapshot / shard).is_file() for shard in shards)
+    except FileNotFoundError:  # files of a sharded model are numbered: one of those without the index is a part
+        return any(not _SHARD.search(file.name) for file in snapshot.glob("*.safetensors"))
+    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+        return False
 
 
 def _build(source: _Source, device: "torch.device", dtype: str) -> "transformers.PreTrainedModel":

@@ -83,6 +83,31 @@ def test_what_lies_in_the_hub_s_cache_is_used_and_nobody_asked(tmp_path: Path, m
     assert (found.place, found.more, found.why_random) == ("owner/name", {"local_files_only": True}, "")
 
 
+def test_a_sharded_model_in_the_hub_s_cache_is_used_once_every_shard_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut off half way it is fetched on: the Hub is asked (here: nobody, which is a TypeError)."""
+    monkeypatch.setattr(hub, "fetch_config", None)
+    stored = tmp_path / "hub" / "models--owner--name"
+    snapshot = stored / "snapshots" / ("a" * 40)
+    tiny.write("GQA", snapshot)
+    (stored / "refs").mkdir()
+    (stored / "refs" / "main").write_text("a" * 40)
+    shards = [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
+    (snapshot / shards[0]).touch()
+    with pytest.raises(TypeError):  # not even the index
+        model._find("owner/name")
+    index = snapshot / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"a": shards[0], "b": shards[1]}}))
+    with pytest.raises(TypeError):
+        model._find("owner/name")
+    (snapshot / shards[1]).touch()
+    assert model._find("owner/name").more == {"local_files_only": True}
+    index.write_text("cut o")
+    with pytest.raises(TypeError):
+        model._find("owner/name")
+
+
 def test_weights_in_a_folder_are_used(tmp_path: Path) -> None:
     import torch
 
