@@ -1,6 +1,7 @@
 """Getting a model: from a folder, a GGUF file, the Hub; without a network its real architecture with random weights."""
 
 import json
+import logging
 import os
 import platform
 import re
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import torch
     import transformers
 
+_LOG: Final = logging.getLogger(__name__)
 _HUB_SECONDS: Final = 5.0
 """The Hub's answer is waited for so long: its own client would try for most of a minute."""
 _SHARD: Final = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
@@ -107,6 +109,7 @@ def versions() -> dict[str, str]:
 
 def load(name: str, *, device: str, dtype: str) -> Loaded:
     """One model on one device. Raises KvvizError for what a person can do something about."""
+    hub.check_endpoint()  # Transformers cannot even be imported with one that is no address
     from torch import manual_seed
 
     on = device_of(device)
@@ -206,8 +209,9 @@ def _build(source: _Source, device: "torch.device", dtype: str) -> "transformers
     except Exception as error:  # a config can be wrong in any way, and Transformers then raises whatever it likes
         if is_out_of_memory(error):
             raise
-        why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        values = {"version": transformers.__version__, "model": source.name, "why": why}
+        # Only there: a library's words may name a mirror or a folder that is no visitor's business.
+        _LOG.warning("%s was not loaded: %s: %s", source.name, type(error).__name__, " ".join(str(error).split()))
+        values = {"version": transformers.__version__, "model": source.name}
         raise KvvizError(Message(text.CANNOT_BUILD, values), code="cannot-build") from error
 
 

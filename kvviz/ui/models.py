@@ -19,11 +19,14 @@ from kvviz.hub_weights import tied_bytes
 from kvviz.resolve import Given
 from kvviz.scenario import Scenario
 from kvviz.text import Message
+from kvviz.text import hub as hub_text
 from kvviz.text import sizing as text
 from kvviz.ui.session import session
 
 _AT_ONCE = BoundedSemaphore(8)
 """Questions to the Hub that this process asks at the same time."""
+_TURN_S = 1.5
+"""So long a question waits until it may be asked."""
 _HITS = 6
 _SHOWN = 120
 """Characters of what was typed that a message repeats."""
@@ -38,6 +41,11 @@ _NOTABLE = 50
 """Weights of one part in this many are worth a word."""
 _PASSING = frozenset({"hub-down", "hub-timeout", "hub-rate-limited", "hub-html", "hub-redirect"})
 """Problems of the moment, a sign-in page of the network among them."""
+
+
+_MOST_FAILED = 256
+_failed: dict[ModelReference, tuple[float, HubError]] = {}
+"""The last question of each model that failed, and when."""
 
 
 class _NotForOthersError(Exception):
@@ -221,16 +229,31 @@ def _fetched() -> dict[str, HubModel]:
 
 def _public(reference: ModelReference) -> HubModel:
     try:
-        return _shared(reference)
+        return _shared(reference, monotonic())
     except _NotForOthersError as answer:
         return answer.found
 
 
 @st.cache_data(ttl=timedelta(days=1), max_entries=256, show_spinner=False)
-def _shared(reference: ModelReference) -> HubModel:
-    """What anybody may read, kept for everybody; nothing that was read with a token comes here."""
-    with _turn():
-        found = fetch_config(reference, token=None)
+def _shared(reference: ModelReference, _since: float) -> HubModel:
+    """What anybody may read, kept for everybody; nothing that was read with a token comes here.
+
+    Those who want the same model wait for one answer; where it is a failure it is the answer to all of them, for one
+    after the other would wait as long again. ``_since``: when this one began to wait, no part of the cache's key.
+    """
+    at, failure = _failed.get(reference, (0.0, None))
+    if failure is not None and at >= _since:
+        raise failure
+    try:
+        with _turn():
+            found = fetch_config(reference, token=None)
+    except HubError as error:
+        if len(_failed) >= _MOST_FAILED:
+            _failed.clear()
+        # Without its traceback, which holds the session of whoever asked.
+        _failed[reference] = (monotonic(), error.with_traceback(None))
+        raise
+    _failed.pop(reference, None)
     if not found.cacheable:
         raise _NotForOthersError(found)
     return found
@@ -243,5 +266,11 @@ def _private(reference: ModelReference, token: str) -> HubModel:
 
 @contextmanager
 def _turn() -> Iterator[None]:
-    with _AT_ONCE:
+    """One of the questions at once. Raises HubError where there is none for a while: a Hub that stalls for some must
+    not keep everybody waiting."""
+    if not _AT_ONCE.acquire(timeout=_TURN_S):
+        raise HubError(hub_text.BUSY, code="hub-rate-limited")
+    try:
         yield
+    finally:
+        _AT_ONCE.release()
