@@ -1,11 +1,13 @@
 """The models of this session: bundled, pasted, and read from the Hub."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from threading import BoundedSemaphore
 from time import monotonic
+from typing import cast
 
 import streamlit as st
 
@@ -14,7 +16,16 @@ from kvviz.catalogue import Loaded
 from kvviz.core.architecture import Note, read_config
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
 from kvviz.core.units import format_bytes
-from kvviz.hub import HubError, HubModel, ModelReference, fetch_config, parse_model_reference, search
+from kvviz.hub import (
+    FETCH_SECONDS,
+    Code,
+    HubError,
+    HubModel,
+    ModelReference,
+    fetch_config,
+    parse_model_reference,
+    search,
+)
 from kvviz.hub_weights import tied_bytes
 from kvviz.resolve import Given
 from kvviz.scenario import Scenario
@@ -43,17 +54,17 @@ _PASSING = frozenset({"hub-down", "hub-timeout", "hub-rate-limited", "hub-html",
 """Problems of the moment, a sign-in page of the network among them."""
 
 
-_MOST_FAILED = 256
-_failed: dict[ModelReference, tuple[float, HubError]] = {}
-"""The last question of each model that failed, and when."""
-
-
 class _NotForOthersError(Exception):
     """Carries an answer past the shared cache."""
 
     def __init__(self, found: HubModel) -> None:
         super().__init__()
         self.found = found
+
+
+_MOST_NOT_KEPT = 256
+_not_kept: dict[ModelReference, tuple[float, Callable[[], Exception]]] = {}
+"""Answers that the cache does not keep, the last of each model, and when they came."""
 
 
 def known(model: str) -> bool:
@@ -238,39 +249,45 @@ def _public(reference: ModelReference) -> HubModel:
 def _shared(reference: ModelReference, _since: float) -> HubModel:
     """What anybody may read, kept for everybody; nothing that was read with a token comes here.
 
-    Those who want the same model wait for one answer; where it is a failure it is the answer to all of them, for one
-    after the other would wait as long again. ``_since``: when this one began to wait, no part of the cache's key.
+    Those who want the same model wait for one answer; where it is none to keep it goes to all of them, for one after
+    the other would wait as long again. ``_since``: when this one began to wait, no part of the cache's key.
     """
-    at, failure = _failed.get(reference, (0.0, None))
-    if failure is not None and at >= _since:
-        raise failure
+    at, made_again = _not_kept.get(reference, (0.0, None))
+    if made_again is not None and at >= _since:
+        raise made_again()
     try:
-        with _turn():
-            found = fetch_config(reference, token=None)
-    except HubError as error:
-        if len(_failed) >= _MOST_FAILED:
-            _failed.clear()
-        # Without its traceback, which holds the session of whoever asked.
-        _failed[reference] = (monotonic(), error.with_traceback(None))
+        with _turn() as left_s:
+            found = fetch_config(reference, token=None, timeout_s=left_s)
+        if not found.cacheable:
+            raise _NotForOthersError(found)
+    except (HubError, _NotForOthersError) as error:
+        if len(_not_kept) >= _MOST_NOT_KEPT:
+            _not_kept.clear()
+        _not_kept[reference] = (monotonic(), _maker(error))
         raise
-    _failed.pop(reference, None)
-    if not found.cacheable:
-        raise _NotForOthersError(found)
     return found
 
 
+def _maker(error: HubError | _NotForOthersError) -> Callable[[], Exception]:
+    """Makes the like of it: the error itself holds, by its traceback, the session of whoever asked."""
+    if isinstance(error, _NotForOthersError):
+        return partial(_NotForOthersError, error.found)
+    return partial(HubError, error.what, code=cast("Code", error.code), wait_s=error.wait_s)
+
+
 def _private(reference: ModelReference, token: str) -> HubModel:
-    with _turn():
-        return fetch_config(reference, token=token)
+    with _turn() as left_s:
+        return fetch_config(reference, token=token, timeout_s=left_s)
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
-    """One of the questions at once. Raises HubError where there is none for a while: a Hub that stalls for some must
-    not keep everybody waiting."""
+def _turn() -> Iterator[float]:
+    """One of the questions at once, with the seconds left for a whole answer. Raises HubError where there is none for a
+    while: a Hub that stalls for some must not keep everybody waiting."""
+    begun = monotonic()
     if not _AT_ONCE.acquire(timeout=_TURN_S):
         raise HubError(hub_text.BUSY, code="hub-rate-limited")
     try:
-        yield
+        yield FETCH_SECONDS - (monotonic() - begun)
     finally:
         _AT_ONCE.release()

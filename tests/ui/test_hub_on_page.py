@@ -315,7 +315,7 @@ def test_those_who_wait_for_the_same_model_get_its_failure_together(monkeypatch:
     asked: list[object] = []
     several = Barrier(4)
 
-    def stalls(reference: object, *, token: None) -> HubModel:
+    def stalls(reference: object, **_: object) -> HubModel:
         asked.append(reference)
         sleep(0.3)
         raise HubError(hub_text.UNREACHABLE, code="hub-timeout")
