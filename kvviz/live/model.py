@@ -1,5 +1,6 @@
 """Getting a model: from a folder, a GGUF file, the Hub; without a network its real architecture with random weights."""
 
+import errno
 import json
 import logging
 import os
@@ -211,8 +212,10 @@ def _build(source: _Source, device: "torch.device", dtype: str) -> "transformers
             raise
         # Only there: a library's words may name a mirror or a folder that is no visitor's business.
         _LOG.warning("%s was not loaded: %s: %s", source.name, type(error).__name__, " ".join(str(error).split()))
+        is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        said = text.DISK_FULL if is_full else text.CANNOT_BUILD
         values = {"version": transformers.__version__, "model": source.name}
-        raise KvvizError(Message(text.CANNOT_BUILD, values), code="cannot-build") from error
+        raise KvvizError(Message(said, values), code="cannot-build") from error
 
 
 def _auto_class(config: Mapping[str, object]) -> "type[transformers.AutoModelForCausalLM]":

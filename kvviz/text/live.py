@@ -92,6 +92,10 @@ CANNOT_BUILD = Text(
     "Transformers {version} では {model} を読み込めません。ほかのモデルを選んでください。"
     "詳しくはアプリのログを確認してください。",
 )
+DISK_FULL = Text(
+    "{model} was not loaded: there is no space left on the disk for its files.",
+    "{model} を読み込めませんでした。ファイルを保存するディスクに空きがありません。",
+)
 RANDOM_NO_HUB = Text(
     "The Hub cannot be reached, so this is the real architecture of {model} with random weights: its text means"
     " nothing, and its cache is exactly as large.",
