@@ -9,7 +9,9 @@ from typing import Final
 import kvviz
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
-_COMMIT: Final = re.compile(r"[0-9a-f]{12,64}")
+VARIABLE: Final = "KVVIZ_COMMIT"
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
+"""Git's short form and longer."""
 _DIGITS: Final = 12
 """Of a commit: they tell it from others."""
 
@@ -20,8 +22,17 @@ def commit() -> str:
 
     Changes that are not committed do not show.
     """
-    said = os.environ.get("KVVIZ_COMMIT", "").strip().lower() or _checked_out(_ROOT)
+    said = _said() or _checked_out(_ROOT)
     return said[:_DIGITS] if _COMMIT.fullmatch(said) else ""
+
+
+def commit_not_taken() -> bool:
+    """Whether ``KVVIZ_COMMIT`` says something that is no commit."""
+    return bool(_said()) and not _COMMIT.fullmatch(_said())
+
+
+def _said() -> str:
+    return os.environ.get(VARIABLE, "").strip().lower()
 
 
 @cache

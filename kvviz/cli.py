@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+import secrets
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -57,6 +58,7 @@ _MOST_IDS: Final = 8
 """GPUs that are named where what was written may mean several."""
 _NOT_WRITTEN: Final = 74
 """EX_IOERR of sysexits.h: there is an answer and nowhere to put it."""
+_NOT_WRITTEN_CODE: Final = "report-not-written"
 
 
 class _BadUsageError(KvvizError):
@@ -329,10 +331,29 @@ def _write_report(sizing: Sizing, file: Path, lang: Lang) -> None:
     possible = levers(sizing, weigh=lambda asked: resolve(asked).weights)
     written = made(sizing, lang, link="", day=datetime.now(UTC).date(), possible=possible)
     try:
-        file.write_text(written, encoding="utf-8")
-    except OSError as error:
-        values = {"file": str(file), "why": error.strerror or type(error).__name__}
-        raise KvvizError(Message(text.REPORT_NOT_WRITTEN, values), code="report-not-written") from None
+        _replace(file, written.encode())
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        values = {"file": str(file), "why": getattr(error, "strerror", None) or type(error).__name__}
+        raise KvvizError(Message(text.REPORT_NOT_WRITTEN, values), code=_NOT_WRITTEN_CODE) from None
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Write beside ``file`` and rename: what stood there stays until the new one is whole."""
+    place = file.resolve()  # of a link, what it leads to
+    if place.exists() and not place.is_file():  # a pipe or a terminal is written to, never replaced
+        place.write_bytes(content)
+        return
+    beside = place.with_name(f".kvviz-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        with beside.open("xb") as new:
+            if place.exists():
+                beside.chmod(place.stat().st_mode & 0o7777)
+            new.write(content)
+            new.flush()
+            os.fsync(new.fileno())
+        beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def answer(options: dict[str, Any]) -> Sizing:
@@ -416,7 +437,7 @@ def _failed(errors: Sequence[KvvizError], as_json: bool, lang: Lang) -> int:
         problems = [problem for error in errors for problem in _problems(error, lang)]
         error_object = {"code": first.code, "message": _lines(first, lang)[0], "problems": problems}
         _say(json.dumps({"error": error_object}))
-    return BAD_INPUT
+    return _NOT_WRITTEN if errors[0].code == _NOT_WRITTEN_CODE else BAD_INPUT
 
 
 def _problems(error: KvvizError, lang: Lang) -> list[dict[str, str]]:

@@ -119,10 +119,12 @@ def live(options: argparse.Namespace, lang: Lang, say: Callable[[str], None]) ->
 
 def record(request: "LiveRequest", max_seconds: int, *, stop: Callable[[], bool] = lambda: False) -> "Recording":
     """One run from its beginning to its end, or until it is told to stop. Raises KvvizError."""
+    from kvviz.live.settings import NO_TOKEN
     from kvviz.live.worker import QUIET
 
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
+    os.environ.update(NO_TOKEN)
     from kvviz.live.loop import run
     from kvviz.live.measure import is_out_of_memory
     from kvviz.live.model import load, use_threads

@@ -205,8 +205,20 @@ def _split(address: str) -> SplitResult | None:
 
 
 def _endpoint(endpoint: str | None) -> str:
-    """The Hub to ask. Read at every call; the client itself reads the variable once, when it is imported."""
-    return (endpoint or os.environ.get("HF_ENDPOINT") or f"https://{_HUB}").rstrip("/")
+    """The Hub to ask. Read at every call; the client itself reads the variable once, when it is imported.
+
+    Raises HubError where it is no address.
+    """
+    hub = (endpoint or os.environ.get("HF_ENDPOINT") or f"https://{_HUB}").strip().rstrip("/")
+    split = _split(hub)
+    if split is None or not _SCHEME.match(hub) or not split.hostname:
+        raise HubError(text.BAD_ENDPOINT, code="hub-offline")
+    return hub
+
+
+def check_endpoint() -> None:
+    """Raises HubError where HF_ENDPOINT is no address of a Hub."""
+    _endpoint(None)
 
 
 # --- Questions to the Hub ------------------------------------------------------------------------------------------
@@ -220,9 +232,9 @@ def fetch_config(
     ``token`` is sent to the Hub and kept nowhere; None asks as anybody. A cache around this function must not take a
     token: keep only what is ``cacheable``. Where only the second question fails the weights are unknown, no more.
     """
+    hub = _endpoint(endpoint)  # first: with one that is no address the client cannot even be imported
     from huggingface_hub import hf_hub_url
 
-    hub = _endpoint(endpoint)
     token = _checked(token)
     until = monotonic() + timeout_s
     url = hf_hub_url(reference.repo_id, "config.json", revision=reference.revision, endpoint=hub)

@@ -27,10 +27,17 @@ def test_an_image_says_the_commit_it_was_built_with(monkeypatch: pytest.MonkeyPa
     assert build.version() == f"{kvviz.__version__}+{SHA[:12]}"
 
 
-@pytest.mark.parametrize("said", ["main", "<script>", "0123", "unknown"])
+def test_git_s_short_form_is_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KVVIZ_COMMIT", SHA[:7])
+    assert build.commit() == SHA[:7]
+    assert not build.commit_not_taken()
+
+
+@pytest.mark.parametrize("said", ["main", "<script>", "0123", "unknown", "v1.2"])
 def test_what_is_no_commit_is_not_said(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv("KVVIZ_COMMIT", said)
     assert build.version() == kvviz.__version__
+    assert build.commit_not_taken()
 
 
 def checkout(root: Path, **files: str) -> Path:

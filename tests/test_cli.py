@@ -1,5 +1,6 @@
 """The command line is a contract: its keys, numbers and exit codes, and one clear line for each thing that is wrong."""
 
+import errno
 import io
 import json
 import os
@@ -846,7 +847,40 @@ def test_a_report_is_written_beside_the_answer(capsys: Capture, tmp_path: Path, 
 
 
 def test_a_report_that_cannot_be_written_is_one_line(capsys: Capture, tmp_path: Path) -> None:
-    for file, why in ((tmp_path / "report.pdf", ".html or .md"), (tmp_path / "none" / "report.md", "No such file")):
+    for file, exits, why in (
+        (tmp_path / "report.pdf", 2, ".html or .md"),
+        (tmp_path / "none" / "report.md", 74, "No such file"),
+        (tmp_path / ("n" * 300 + ".md"), 74, "name too long"),
+    ):
         code, out, err = run(capsys, "size", QWEN, "--report", str(file))
-        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert (code, out, err.count("\n")) == (exits, "", 1)
         assert why in err
+
+
+def test_the_report_before_stays_where_the_new_one_cannot_be_written(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk fills up just before the end."""
+    file = tmp_path / "report.md"
+    file.write_text("the one before")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, out, err = run(capsys, "size", QWEN, "--report", str(file))
+    assert (code, out, err.count("\n")) == (74, "", 1)
+    assert "No space left" in err
+    assert [(f.name, f.read_text()) for f in tmp_path.iterdir()] == [("report.md", "the one before")]
+
+
+def test_a_report_keeps_the_link_it_is_written_through_and_the_rights(capsys: Capture, tmp_path: Path) -> None:
+    file, link = tmp_path / "report.md", tmp_path / "latest.md"
+    file.write_text("the one before")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    assert run(capsys, "size", QWEN, "--report", str(link))[0] == 0
+    assert link.is_symlink()
+    assert file.read_text().startswith("## ")
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["latest.md", "report.md"]

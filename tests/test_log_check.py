@@ -388,3 +388,19 @@ def test_any_log_is_checked_or_refused(
             report.rows(answer, lang)
         json.dumps(as_json(answer))
         scenario_of(answer, Scenario())
+
+
+@pytest.mark.parametrize(
+    ("tokens", "exits", "headline"),
+    [(99_984, 0, "none of its figures is one that can be predicted"), (99_999, 1, "2 of 2 figures are not")],
+)
+def test_headline_crosses_and_exit_code_say_the_same(
+    tokens: int, exits: int, headline: str, capsys: Capture, tmp_path: Path
+) -> None:
+    """A pool is whole blocks: alone that proves nothing, and yet no pool holds 99,999 tokens."""
+    log = tmp_path / "vllm.log"
+    log.write_text(f"GPU KV cache size: {tokens} tokens\n")
+    assert cli.main(["check-log", str(log), "--model", "Qwen/Qwen3-8B", "--tp", "1"]) == exits
+    out = capsys.readouterr().out
+    assert headline in out
+    assert ("✗" in out) == bool(exits)

@@ -1,8 +1,11 @@
 """Getting a model: from a folder, a GGUF file, the Hub; without a network its real architecture with random weights."""
 
+import errno
 import json
+import logging
 import os
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +27,10 @@ if TYPE_CHECKING:
     import torch
     import transformers
 
+_LOG: Final = logging.getLogger(__name__)
 _HUB_SECONDS: Final = 5.0
 """The Hub's answer is waited for so long: its own client would try for most of a minute."""
+_SHARD: Final = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 _NO_HUB: Final = frozenset({"hub-down", "hub-timeout", "hub-offline"})
 
 
@@ -105,6 +110,7 @@ def versions() -> dict[str, str]:
 
 def load(name: str, *, device: str, dtype: str) -> Loaded:
     """One model on one device. Raises KvvizError for what a person can do something about."""
+    hub.check_endpoint()  # Transformers cannot even be imported with one that is no address
     from torch import manual_seed
 
     on = device_of(device)
@@ -151,7 +157,7 @@ def _on_hub(name: str) -> _Source:
     from huggingface_hub import try_to_load_from_cache
 
     cached = try_to_load_from_cache(name, "config.json")
-    if isinstance(cached, str) and any(Path(cached).parent.glob("*.safetensors")):
+    if isinstance(cached, str) and _is_complete(Path(cached).parent):
         config = parse_config(Path(cached).read_bytes())
         return _Source(name=name, config=config, place=name, more={"local_files_only": True})
     try:
@@ -165,6 +171,18 @@ def _on_hub(name: str) -> _Source:
         return _Source(name=name, config=config, place="", more={}, why_random="no-hub")
     more = {"revision": found.commit_sha} if found.commit_sha else {}
     return _Source(name=found.repo_id, config=found.config, place=found.repo_id, more=more)
+
+
+def _is_complete(snapshot: Path) -> bool:
+    """All weights are there: what was cut off half way must be fetched on, not be taken for the model."""
+    try:
+        index = json.loads((snapshot / "model.safetensors.index.json").read_bytes())
+        shards = set(index["weight_map"].values())
+        return bool(shards) and all((snapshot / shard).is_file() for shard in shards)
+    except FileNotFoundError:  # files of a sharded model are numbered: one of those without the index is a part
+        return any(not _SHARD.search(file.name) for file in snapshot.glob("*.safetensors"))
+    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+        return False
 
 
 def _build(source: _Source, device: "torch.device", dtype: str) -> "transformers.PreTrainedModel":
@@ -192,9 +210,12 @@ def _build(source: _Source, device: "torch.device", dtype: str) -> "transformers
     except Exception as error:  # a config can be wrong in any way, and Transformers then raises whatever it likes
         if is_out_of_memory(error):
             raise
-        why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        values = {"version": transformers.__version__, "model": source.name, "why": why}
-        raise KvvizError(Message(text.CANNOT_BUILD, values), code="cannot-build") from error
+        # Only there: a library's words may name a mirror or a folder that is no visitor's business.
+        _LOG.warning("%s was not loaded: %s: %s", source.name, type(error).__name__, " ".join(str(error).split()))
+        is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        said = text.DISK_FULL if is_full else text.CANNOT_BUILD
+        values = {"version": transformers.__version__, "model": source.name}
+        raise KvvizError(Message(said, values), code="cannot-build") from error
 
 
 def _auto_class(config: Mapping[str, object]) -> "type[transformers.AutoModelForCausalLM]":

@@ -25,7 +25,7 @@ import kvviz
 from kvviz.core.errors import KvvizError
 from kvviz.live.request import CACHES, CacheKind, LiveRequest, checked
 from kvviz.live.sample import Ended, Failure, Memory, Sample, Started, ended_from, sample_from, started_from
-from kvviz.live.settings import Settings
+from kvviz.live.settings import NO_TOKEN, Settings
 from kvviz.text import LANGUAGES, Message
 from kvviz.text import live as text
 
@@ -37,7 +37,7 @@ _GRACE_S: Final = 5.0
 """A run that was told to stop gets so long to finish its step; then its process is ended."""
 _LAST_STEP_S: Final = 30.0
 """How long the step may take during which time is up."""
-_QUIET_START: Final = {"PYTHONUNBUFFERED": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+_QUIET_START: Final = {"PYTHONUNBUFFERED": "1", "HF_HUB_DISABLE_TELEMETRY": "1", **NO_TOKEN}
 _LOG: Final = logging.getLogger(__name__)
 
 State = Literal["waiting", "loading", "running", "done", "cancelled", "failed"]

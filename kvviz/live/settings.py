@@ -30,6 +30,8 @@ from kvviz.text import live as text
 
 DEVICES: Final = ("auto", "cpu", "cuda")
 ANY: Final = "*"
+NO_TOKEN: Final = {"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}
+"""Environment in which the Hub is asked as anybody: with this machine's token a visitor would read what is not his."""
 _PREFIX: Final = "KVVIZ_LIVE"
 
 

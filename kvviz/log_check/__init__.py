@@ -153,8 +153,9 @@ def check(
                 break
     figures = _compared(log, {**best.figures, **budget}, plain)
     telling = [f for f in figures if f.telling]
-    agrees = all(f.agrees for f in telling)
-    verdict: Verdict = "unknown" if not telling else "differs" if not agrees else "explained" if found else "agrees"
+    # A figure that would agree with anything of its kind tells nothing, unless it does not agree even so.
+    agrees = all(f.agrees for f in telling or figures)
+    verdict: Verdict = "differs" if not agrees else "unknown" if not telling else "explained" if found else "agrees"
     rules = [*best.rules, *(rule for rule in found if rule not in best.rules)]
     if telling and all(f.name in budget for f in telling):
         rules.append("budget_only")

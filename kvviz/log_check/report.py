@@ -34,9 +34,10 @@ def headline(of: Check, lang: Lang) -> str:
         case "explained":
             return text.EXPLAINED(lang, engine=engine)
         case "differs":
-            differ = sum(not f.agrees for f in telling)
+            compared = telling or of.figures
+            differ = sum(not f.agrees for f in compared)
             model = of.model or text.THIS_MODEL(lang)
-            return text.DIFFERS(lang, count=len(telling), differ=differ, model=model)
+            return text.DIFFERS(lang, count=len(compared), differ=differ, model=model)
     if of.asked:
         return text.NEEDS(lang, engine=engine, asked=asked(of, lang))
     return text.NOTHING_COMPARED(lang, engine=engine, model=of.model or text.THIS_MODEL(lang))

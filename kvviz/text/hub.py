@@ -96,6 +96,15 @@ OFFLINE = Text(
     en="This server is set to stay offline (HF_HUB_OFFLINE), so the Hub is not asked.",
     ja="このサーバーはオフライン設定（HF_HUB_OFFLINE）のため、Hub には接続しません。",
 )
+BUSY = Text(
+    en="Many are asking the Hub through this server just now. Try again.",
+    ja="現在、このサーバーから Hub への問い合わせが混み合っています。もう一度試してください。",
+)
+BAD_ENDPOINT = Text(
+    en="The setting HF_ENDPOINT of this server is not an address such as https://huggingface.co, so the Hub is not"
+    " asked.",
+    ja="このサーバーの設定 HF_ENDPOINT が https://huggingface.co のような URL ではないため、Hub には接続しません。",
+)
 TIMEOUT = Text(
     en="The Hub did not answer within {seconds} s. Try again.",
     ja="Hub から {seconds} 秒以内に応答がありませんでした。もう一度試してください。",

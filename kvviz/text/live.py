@@ -88,8 +88,13 @@ NO_MODEL_THERE = Text(
     " owner/name の形の ID を指定してください。",
 )
 CANNOT_BUILD = Text(
-    "Transformers {version} cannot build {model} ({why}): choose another model.",
-    "Transformers {version} では {model} を構築できません（{why}）。ほかのモデルを選んでください。",
+    "Transformers {version} cannot load {model}: choose another model; the log of the app has the details.",
+    "Transformers {version} では {model} を読み込めません。ほかのモデルを選んでください。"
+    "詳しくはアプリのログを確認してください。",
+)
+DISK_FULL = Text(
+    "{model} was not loaded: there is no space left on the disk for its files.",
+    "{model} を読み込めませんでした。ファイルを保存するディスクに空きがありません。",
 )
 RANDOM_NO_HUB = Text(
     "The Hub cannot be reached, so this is the real architecture of {model} with random weights: its text means"

@@ -105,10 +105,6 @@ PROMPT_NOT_IN_LINK = Text(
     "The prompt is too long for a link and is left out of it.",
     "入力文は長すぎてリンクに収まらないため、含まれていません。",
 )
-UNTIL_RIGHT = Text(
-    "Until whoever runs this app corrects it, there are no live runs.",
-    "このアプリの運用者が修正するまで、実測はできません。",
-)
 ENABLE = Text("This enables live runs:", "実測を有効にするコマンド：")
 SETTINGS = Text("Settings", "設定")
 MORE = Text("Cache: {cache}", "キャッシュ：{cache}")

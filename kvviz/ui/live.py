@@ -77,8 +77,9 @@ def begin() -> tuple[Settings, KvvizError | None]:
         allowed = read_settings()
         why_not = unavailable(allowed)
     except ScenarioError as error:
-        show.to_operator(error)
-        allowed, why_not = Settings(on=False), error
+        show.to_operator(error)  # a visitor can do nothing about it
+        allowed = Settings(on=False)
+        why_not = unavailable(allowed)
     if "live_opened" not in session():
         _take_over(allowed)
     _settle()
@@ -299,9 +300,6 @@ def controls(allowed: Settings, lang: Lang) -> None:
 
 def not_here(why: KvvizError, lang: Lang) -> None:
     """Why there are no live runs, and the one command that changes that."""
-    if isinstance(why, ScenarioError):  # a setting of the operator
-        show.lines((f"{why.message(lang)} {text.UNTIL_RIGHT(lang)}",))
-        return
     st.info(show.plain(why.message(lang)), icon=":material/info:")
     if why.code == "not-installed":
         st.caption(text.ENABLE(lang))

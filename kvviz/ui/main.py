@@ -9,12 +9,13 @@ import streamlit as st
 from kvviz import build
 from kvviz.planning import name_of
 from kvviz.text import sizing as text
-from kvviz.ui import browser, collector, pages, state
+from kvviz.ui import browser, collector, operator, pages, state
 from kvviz.ui.session import session
 
 ROOT = Path(__file__).resolve().parents[2]
 
 st.set_page_config(page_title="kvviz", page_icon=str(ROOT / "assets" / "favicon.png"), layout="wide")
+operator.check_settings()
 state.begin()
 st.html(Path(__file__).with_name("page.css"))
 lang = state.lang()

@@ -1,11 +1,13 @@
 """The models of this session: bundled, pasted, and read from the Hub."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from threading import BoundedSemaphore
 from time import monotonic
+from typing import cast
 
 import streamlit as st
 
@@ -14,16 +16,28 @@ from kvviz.catalogue import Loaded
 from kvviz.core.architecture import Note, read_config
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
 from kvviz.core.units import format_bytes
-from kvviz.hub import HubError, HubModel, ModelReference, fetch_config, parse_model_reference, search
+from kvviz.hub import (
+    FETCH_SECONDS,
+    Code,
+    HubError,
+    HubModel,
+    ModelReference,
+    fetch_config,
+    parse_model_reference,
+    search,
+)
 from kvviz.hub_weights import tied_bytes
 from kvviz.resolve import Given
 from kvviz.scenario import Scenario
 from kvviz.text import Message
+from kvviz.text import hub as hub_text
 from kvviz.text import sizing as text
 from kvviz.ui.session import session
 
 _AT_ONCE = BoundedSemaphore(8)
 """Questions to the Hub that this process asks at the same time."""
+_TURN_S = 1.5
+"""So long a question waits until it may be asked."""
 _HITS = 6
 _SHOWN = 120
 """Characters of what was typed that a message repeats."""
@@ -46,6 +60,11 @@ class _NotForOthersError(Exception):
     def __init__(self, found: HubModel) -> None:
         super().__init__()
         self.found = found
+
+
+_MOST_NOT_KEPT = 256
+_not_kept: dict[ModelReference, tuple[float, Callable[[], Exception]]] = {}
+"""Answers that the cache does not keep, the last of each model, and when they came."""
 
 
 def known(model: str) -> bool:
@@ -221,27 +240,54 @@ def _fetched() -> dict[str, HubModel]:
 
 def _public(reference: ModelReference) -> HubModel:
     try:
-        return _shared(reference)
+        return _shared(reference, monotonic())
     except _NotForOthersError as answer:
         return answer.found
 
 
 @st.cache_data(ttl=timedelta(days=1), max_entries=256, show_spinner=False)
-def _shared(reference: ModelReference) -> HubModel:
-    """What anybody may read, kept for everybody; nothing that was read with a token comes here."""
-    with _turn():
-        found = fetch_config(reference, token=None)
-    if not found.cacheable:
-        raise _NotForOthersError(found)
+def _shared(reference: ModelReference, _since: float) -> HubModel:
+    """What anybody may read, kept for everybody; nothing that was read with a token comes here.
+
+    Those who want the same model wait for one answer; where it is none to keep it goes to all of them, for one after
+    the other would wait as long again. ``_since``: when this one began to wait, no part of the cache's key.
+    """
+    at, made_again = _not_kept.get(reference, (0.0, None))
+    if made_again is not None and at >= _since:
+        raise made_again()
+    try:
+        with _turn() as left_s:
+            found = fetch_config(reference, token=None, timeout_s=left_s)
+        if not found.cacheable:
+            raise _NotForOthersError(found)
+    except (HubError, _NotForOthersError) as error:
+        if len(_not_kept) >= _MOST_NOT_KEPT:
+            _not_kept.clear()
+        _not_kept[reference] = (monotonic(), _maker(error))
+        raise
     return found
 
 
+def _maker(error: HubError | _NotForOthersError) -> Callable[[], Exception]:
+    """Makes the like of it: the error itself holds, by its traceback, the session of whoever asked."""
+    if isinstance(error, _NotForOthersError):
+        return partial(_NotForOthersError, error.found)
+    return partial(HubError, error.what, code=cast("Code", error.code), wait_s=error.wait_s)
+
+
 def _private(reference: ModelReference, token: str) -> HubModel:
-    with _turn():
-        return fetch_config(reference, token=token)
+    with _turn() as left_s:
+        return fetch_config(reference, token=token, timeout_s=left_s)
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
-    with _AT_ONCE:
-        yield
+def _turn() -> Iterator[float]:
+    """One of the questions at once, with the seconds left for a whole answer. Raises HubError where there is none for a
+    while: a Hub that stalls for some must not keep everybody waiting."""
+    begun = monotonic()
+    if not _AT_ONCE.acquire(timeout=_TURN_S):
+        raise HubError(hub_text.BUSY, code="hub-rate-limited")
+    try:
+        yield FETCH_SECONDS - (monotonic() - begun)
+    finally:
+        _AT_ONCE.release()

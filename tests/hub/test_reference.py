@@ -8,6 +8,7 @@ from huggingface_hub.utils import validate_repo_id
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kvviz import hub
 from kvviz.core.errors import KvvizError
 from kvviz.hub import HubError, ModelReference, parse_model_reference
 from kvviz.text import LANGUAGES
@@ -135,3 +136,17 @@ def test_reading_a_reference_does_not_import_the_client() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("written", ["http://[::1", "huggingface.co", "https://", "ftp://hub", "https://hub:port"])
+def test_an_endpoint_that_is_no_address_is_named(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", written)
+    reference = hub.ModelReference(repo_id="owner/name")
+    for ask in (
+        lambda: hub.parse_model_reference("owner/name"),
+        lambda: hub.fetch_config(reference, token=None),
+        lambda: hub.search("name"),
+        hub.check_endpoint,
+    ):
+        with pytest.raises(hub.HubError, match="HF_ENDPOINT"):
+            ask()

@@ -76,6 +76,15 @@ def test_a_variable_is_called_by_its_own_name(
     assert json.loads(said.out)["error"]["problems"][0]["path"] == "KVVIZ_LIVE_MAX_TOKENS"
 
 
+def test_an_endpoint_that_is_no_address_is_one_line(
+    folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://[::1")
+    assert main(["live", "--model", folder]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "HF_ENDPOINT" in line
+
+
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_help_lists_what_may_be_given(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

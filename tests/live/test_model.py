@@ -83,6 +83,31 @@ def test_what_lies_in_the_hub_s_cache_is_used_and_nobody_asked(tmp_path: Path, m
     assert (found.place, found.more, found.why_random) == ("owner/name", {"local_files_only": True}, "")
 
 
+def test_a_sharded_model_in_the_hub_s_cache_is_used_once_every_shard_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut off half way it is fetched on: the Hub is asked (here: nobody, which is a TypeError)."""
+    monkeypatch.setattr(hub, "fetch_config", None)
+    stored = tmp_path / "hub" / "models--owner--name"
+    snapshot = stored / "snapshots" / ("a" * 40)
+    tiny.write("GQA", snapshot)
+    (stored / "refs").mkdir()
+    (stored / "refs" / "main").write_text("a" * 40)
+    shards = [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
+    (snapshot / shards[0]).touch()
+    with pytest.raises(TypeError):  # not even the index
+        model._find("owner/name")
+    index = snapshot / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"a": shards[0], "b": shards[1]}}))
+    with pytest.raises(TypeError):
+        model._find("owner/name")
+    (snapshot / shards[1]).touch()
+    assert model._find("owner/name").more == {"local_files_only": True}
+    index.write_text("cut o")
+    with pytest.raises(TypeError):
+        model._find("owner/name")
+
+
 def test_weights_in_a_folder_are_used(tmp_path: Path) -> None:
     import torch
 
@@ -108,11 +133,17 @@ def test_no_model_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("change", [{"model_type": "nobody-knows-it"}, {"num_attention_heads": 5}])
-def test_what_transformers_cannot_build(change: dict[str, object], tmp_path: Path) -> None:
+def test_what_transformers_cannot_load_is_said_in_our_words_and_logged_in_theirs(
+    change: dict[str, object], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "config.json").write_text(json.dumps(tiny.FAMILIES["GQA"][0] | change))
-    with pytest.raises(KvvizError, match=r"cannot build|architecture") as caught:
+    with pytest.raises(KvvizError, match="cannot load") as caught:
         load(str(tmp_path), device="cpu", dtype="bf16")
     assert caught.value.code == "cannot-build"
+    (logged,) = [r.args for r in caplog.records if r.name == model.__name__]
+    assert isinstance(logged, tuple)
+    for raw in logged[1:]:  # the kind of error, and its words
+        assert str(raw) not in str(caught.value)
 
 
 def test_random_weights_of_a_giant_are_not_even_tried(tmp_path: Path) -> None:

@@ -2,14 +2,20 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
+from threading import Barrier
+from time import sleep
 from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from kvviz.catalogue import load
+from kvviz.hub import HubError, HubModel, ModelReference
 from kvviz.scenario import Scenario
+from kvviz.text import hub as hub_text
 from kvviz.text import sizing as text
 from kvviz.ui import models
 from tests.hub import standin
@@ -289,3 +295,41 @@ def test_a_wrong_token_says_so_and_the_right_one_reads() -> None:
     next(b for b in app.button if b.label == text.READ_WITH_TOKEN("en")).click().run()
     assert not app.error
     assert link(app)["model"] == "new-owner/gated"
+
+
+def test_a_hub_that_stalls_for_some_keeps_nobody_else_waiting(
+    session: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "_TURN_S", 0.05)
+    with ExitStack() as all_that_stall:
+        for _ in range(8):
+            all_that_stall.enter_context(models._turn())
+        assert models.ask_hub(RENAMED) is None
+        assert "Many are asking" in models.problem(RENAMED)("en")
+        assert models.can_pass()
+    assert models.ask_hub(RENAMED) == RENAMED
+
+
+def test_those_who_wait_for_the_same_model_get_its_failure_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, the last of them would wait as often as long."""
+    asked: list[object] = []
+    several = Barrier(4)
+
+    def stalls(reference: object, **_: object) -> HubModel:
+        asked.append(reference)
+        sleep(0.3)
+        raise HubError(hub_text.UNREACHABLE, code="hub-timeout")
+
+    def visitor(_: int) -> str:
+        several.wait()
+        with pytest.raises(HubError) as caught:
+            models._public(ModelReference(repo_id="stalls/for-all"))
+        return caught.value.code
+
+    monkeypatch.setattr(models, "fetch_config", stalls)
+    with ThreadPoolExecutor(4) as visitors:
+        assert set(visitors.map(visitor, range(4))) == {"hub-timeout"}
+    assert len(asked) == 1
+    with pytest.raises(HubError):  # who comes later asks anew
+        models._public(ModelReference(repo_id="stalls/for-all"))
+    assert len(asked) == 2

@@ -14,7 +14,7 @@ from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live as said
 from kvviz.text import live_page as text
 from kvviz.ui import live as page
-from kvviz.ui import show
+from kvviz.ui import operator, show
 from tests.live import tiny
 from tests.ui.page import kept, open_page
 from tests.ui.test_hub_on_page import address
@@ -345,17 +345,37 @@ def test_switched_off_by_the_operator(lang: Lang, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(("name", "given"), [("KVVIZ_LIVE_MAX_TOKENS", "lots"), ("KVVIZ_LIVE", "of")])
-def test_a_setting_that_cannot_be_read_is_told_first_and_logged_once(
+def test_a_setting_that_cannot_be_read_is_logged_once_whatever_page_is_opened_and_switches_runs_off(
     name: str, given: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     show._logged.cache_clear()
+    operator.check_settings.cache_clear()
     monkeypatch.setenv(name, given)
     with caplog.at_level("WARNING", logger="kvviz"):
+        open_page("sizing", lang="en")
+        assert [r.getMessage() for r in caplog.records if f"{name}: {given} is " in r.getMessage()]
         app = open_page("live", lang="en")
         app.run()
-    assert f"{name}: {given} is " in app.error[0].value.replace("\\", "")
-    assert first_shown(app) == "error"
+    assert not app.error
+    assert said.SWITCHED_OFF("en") in [i.value.replace("\\", "") for i in app.info]
     assert len([r for r in caplog.records if name in r.getMessage()]) == 1
+    operator.check_settings.cache_clear()
+
+
+def test_every_setting_of_the_operator_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = {"KVVIZ_LIVE": "nope", "HF_ENDPOINT": "http://[::1", "KVVIZ_ENGINES": "no address", "KVVIZ_COMMIT": "v1.2"}
+    show._logged.cache_clear()
+    operator.check_settings.cache_clear()
+    for name, given in wrong.items():
+        monkeypatch.setenv(name, given)
+    with caplog.at_level("WARNING", logger="kvviz"):
+        operator.check_settings()
+    logged = [r.getMessage() for r in caplog.records]
+    assert len(logged) == len(wrong)
+    assert all(any(name in line for line in logged) for name in wrong)
+    operator.check_settings.cache_clear()
 
 
 def first_shown(app: AppTest) -> str:
