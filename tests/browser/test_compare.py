@@ -55,7 +55,7 @@ def test_one_is_edited_and_put_back(open_page: OpenPage) -> None:
     page = open_page(f"/compare?set={SET}")
     press(page, "Edit or remove")
     press(page, "Edit 3")
-    assert "8 × H200" in page.get_by_test_id("stMain").inner_text()
+    assert "8 × H200" in page.get_by_test_id("stMain").inner_text().replace("\u00a0", " ")
     box = page.get_by_role("textbox", name="Input tokens")
     box.fill("100000")
     box.press("Enter")
