@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -457,6 +457,18 @@ class TestBadInput:
     def test_too_long(self) -> None:
         with pytest.raises(LogError, match="5,242,881 characters"):
             read_log("x" * (MAX_CHARACTERS + 1))
+
+    def test_a_server_that_prints_peoples_prompts(self) -> None:
+        """A part is read; megabytes in which every word is another are refused at once, not searched."""
+        prompt = "INFO Received request: prompt: 'Why would {} and {} be no {}, asked {}?'\n"
+        words = ("".join(letters) for letters in product("ghijklmnopqrstuvwxyz", repeat=5))
+        lines = [prompt.format(*four) for four in zip(words, words, words, words, strict=False)]
+        text = named("vllm-28228-kimi-linear") + "\n" + "".join(lines)
+        assert read_log(text[:200_000]).tokens_line == read_log(named("vllm-28228-kimi-linear")).tokens_line
+        began = time.process_time()
+        with pytest.raises(LogError, match="takes too long to search"):
+            read_log(text[:MAX_CHARACTERS])
+        assert time.process_time() - began < 0.1, "a hundredth of a second on an idle machine"
 
     @pytest.mark.parametrize(
         "line",

@@ -95,6 +95,7 @@ FIGURES: Final = frozenset(
 
 _PART: Final = re.compile(r"(?P<what>K|V|R|S|P|c\^KV|kv\^T) \((?P<type>\w+)\):\s+(?P<mib>\d+(?:[.,]\d+)?) MiB")
 _ROUTER: Final = re.compile(r"^\s*\[(\d+)\]")
+_ROUTERS: Final = re.compile(r"\n\s*\[\d+\]")
 _STATES_ONLY: Final = re.compile(r"mamba|rwkv")
 _BLOCK_BYTES: Final = {"f32": 128, "f16": 64, "bf16": 64, "q8_0": 34, "q5_1": 24, "q5_0": 22, "q4_1": 20, "q4_0": 18,
                        "iq4_nl": 18}  # fmt: skip
@@ -175,7 +176,7 @@ def _contexts(facts: Sequence[Fact]) -> list[_Context]:
 def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     """The figures of one start."""
     del given  # llama.cpp prints what it settled on
-    facts = _without_repeats(_one_process(facts))
+    facts = _one_process(facts)
     version = next(
         (f["version"] for f in reversed(facts) if f.name in (START, "llama version") and f.get("version")), None
     )
@@ -200,22 +201,10 @@ def read(facts: Sequence[Fact], given: dict[str, str]) -> dict[str, Any]:
     return {"engine": engine, "version": version} | out
 
 
-def _without_repeats(facts: Sequence[Fact]) -> list[Fact]:
-    """A server of some versions says its context's length at every request: the third time in a row adds nothing."""
-    kept: list[Fact] = []
-    in_a_row = 0
-    for fact in facts:
-        repeated = (
-            fact.name == "llama set" and kept and kept[-1].name == fact.name and kept[-1].match[0] == fact.match[0]
-        )
-        in_a_row = in_a_row + 1 if repeated else 0
-        if in_a_row < 2:
-            kept.append(fact)
-    return kept
-
-
 def _one_process(facts: Sequence[Fact]) -> Sequence[Fact]:
     """Of a router's models, the one that printed most of its caches."""
+    if not facts or not _ROUTERS.search(f"\n{facts[0].match.string}"):
+        return facts
     by_process: dict[str, list[Fact]] = {}
     for fact in facts:
         found = _ROUTER.match(fact.prefix)

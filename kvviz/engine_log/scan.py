@@ -3,14 +3,14 @@
 Nothing is matched on positions of columns, time stamps or source lines, which change with every release. Every shape
 has a key, a word that is always in it; only where a key stands the shape itself is tried, within a bounded stretch.
 The lines of a server's log are alike but for their numbers, so keys are looked for in the lines that differ: five
-megabytes are read in a fifth of a second. A text that asks for more work than any log is refused, and says so.
+megabytes are read in a tenth of a second. A text that asks for more work than any log is refused, and says so.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Final
 
@@ -33,7 +33,7 @@ _WRAPPERS: Final = re.compile(
     r"\n(?:[>▎│┃][ \t]?"  # Markdown quotes
     r"|data: "
     r"|\[pod/[\w./-]{1,300}\] "
-    r"|[A-Za-z][\w.-]{0,99}[ \t]{0,99}\| "  # docker compose
+    r"|[A-Za-z][\w.-]{0,99}+[ \t]{0,99}+\| "  # docker compose
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./@-]+(?:\[\d+\])?: "  # syslog
     r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] |[\w.-]+ [\w./@-]+(?:\[\d+\])?: )?"
     r")+"
@@ -98,9 +98,12 @@ class Fact:
 def clean(text: str) -> str:
     """The text without colours, prefixes of containers and quotes, and the padding of terminals.
 
-    LogError where it has more lines than any log of its length. A character that is looked for costs next to
-    nothing, two are ten times as slow, and a pattern without a fixed beginning thirty times.
+    LogError where it has more lines than any log of its length, or does not repeat itself as logs do. A character that
+    is looked for costs next to nothing, two are ten times as slow, and a pattern without a fixed beginning thirty
+    times.
     """
+    if _differing(text) > _MOST_OF_SAMPLE:
+        raise LogError(Message(text_of.TOO_MUCH))
     text = _without_long_numbers(text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -112,7 +115,7 @@ def clean(text: str) -> str:
     if (lines := text.count("\n")) > MOST_LINES:
         raise LogError(Message(text_of.TOO_MANY_LINES, {"count": f"{lines:,}", "limit": f"{MOST_LINES:,}"}))
     text = "\n".join([line.rstrip() for line in _without_colours(text).split("\n")])
-    text = "\n".join(_unwrapped(_WRAPPERS.sub("\n", f"\n{text}")[1:].split("\n")))
+    text = _unwrapped(_WRAPPERS.sub("\n", f"\n{text}")[1:].split("\n"))
     return _MANY_BLANKS.sub(" " * 8, text)  # last, as a terminal counts them in its lines' width
 
 
@@ -142,19 +145,18 @@ def _without_colours(text: str) -> str:
     return _BARE_COLOUR.sub("\x00", text).replace("\x00", "")
 
 
-def _unwrapped(lines: list[str]) -> list[str]:
+def _unwrapped(lines: list[str]) -> str:
     """Lines a terminal broke at its last column are joined again: the longest lines, all of one length."""
     lengths = list(map(len, lines))
     width = max(lengths)
-    if not (60 <= width <= 250 and len({line for line in lines if len(line) == width}) >= 2):
-        return lines
-    joined = [[lines[0]]]
-    for length, line in zip(lengths, lines[1:], strict=False):
-        if length == width and line and not _STARTS_A_LINE.match(line):
-            joined[-1].append(line)
-        else:
-            joined.append([line])
-    return ["".join(parts) for parts in joined]
+    longest = [number for number, length in enumerate(lengths) if length == width]
+    if not (60 <= width <= 250 and len({lines[number] for number in longest}) >= 2):
+        return "\n".join(lines)
+    ends = ["\n"] * (len(lines) - 1) + [""]
+    for number in longest[:-1] if longest[-1] == len(lines) - 1 else longest:
+        if (after := lines[number + 1]) and not _STARTS_A_LINE.match(after):
+            ends[number] = ""
+    return "".join(chain.from_iterable(zip(lines, ends, strict=True)))
 
 
 _NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?"
@@ -180,11 +182,17 @@ _ALIKE: Final = bytes(
 """Times, numbers and ids look alike: every hexadecimal digit is a nought. What no key has is a space or ``?``."""
 _MOST_OF_LINES: Final = 1_000_000
 """Bytes of lines that differ; where they are more, as in a log that lost its line ends, words are compared."""
-MOST_OF_WORDS: Final = 1_500_000
-"""Bytes of words that differ: five megabytes of people's prompts have half of it."""
-MOST_WORK: Final = 60_000
-"""Places of keys that are looked at: five megabytes of nothing but llama.cpp's slots have 53,000."""
+_MOST_OF_SAMPLE: Final = 40_000
+"""Bytes of words that differ, in a sixteenth of the text: two megabytes of documentation or programs have as many,
+five megabytes of a server's lines a twentieth."""
+_MOST_OF_WORDS: Final = 900_000
+"""Bytes of words that differ, in all of it."""
+_MOST_WORK: Final = 40_000
+"""Places of keys that are looked at; a start of an engine has some hundreds."""
+_AT_REQUEST: Final = b"slot up00t0"
+"""What llama.cpp's server says of a slot at every request, its context's length for one (``slot update_slots:``)."""
 _MOST_PIECES: Final = 1_250_000
+_MOST_DIFFERENT: Final = _MOST_PIECES // 10
 _LONGEST_WORD: Final = 4096
 _DATA: Final = 48
 """Letters and digits in a row that are no word: a picture in base64, a hash."""
@@ -241,14 +249,16 @@ def _opening(shape: Shape) -> bytes:
 def places(text: str, keys: Mapping[str, Key]) -> dict[str, list[int]]:
     """Where these words stand in a cleaned text, in order. LogError where that is more work than any log is."""
     alike = _bytes(text.replace("\u3000", " "), _ALIKE, unknown=b"?")
-    pieces, most = alike.split(b"\n"), MOST_WORK
-    different = set(pieces)
+    pieces, most = alike.split(b"\n"), _MOST_WORK
+    different = {piece for piece in set(pieces) if _AT_REQUEST not in piece}
     if sum(map(len, different)) > _MOST_OF_LINES:
-        pieces, most = alike.replace(b"\n", b" ").split(b" ", _MOST_PIECES), MOST_WORK * 2 // 3
-        different = set(pieces)
-        if len(pieces) > _MOST_PIECES or len(different) > _MOST_PIECES // 10:
+        if len(set(b"\n".join(pieces[::8]).split())) > _MOST_DIFFERENT // 5:  # so many of all would be far too many
             raise LogError(Message(text_of.TOO_MUCH))
-        different = {word for word in different if not _is_data(word)}
+        pieces, most = alike.replace(b"\n", b" ").split(b" ", _MOST_PIECES), _MOST_WORK * 2 // 3
+        different = set(pieces)
+        if len(pieces) > _MOST_PIECES or len(different) > _MOST_DIFFERENT:
+            raise LogError(Message(text_of.TOO_MUCH))
+        different = set(_without_data(different))
     hits = _hits(list(different), keys)
     found: dict[str, list[int]] = {}
     if not hits:
@@ -256,10 +266,9 @@ def places(text: str, keys: Mapping[str, Key]) -> dict[str, list[int]]:
     with_hits = [number for number, piece in enumerate(pieces) if piece in hits]
     if len(with_hits) > most:
         raise LogError(Message(text_of.TOO_MUCH))
-    begin = last = work = 0
+    before, work = list(accumulate(map(len, pieces), initial=0)), 0
     for number in with_hits:
-        begin += sum(map(len, pieces[last:number])) + number - last
-        last = number
+        begin = before[number] + number
         for key, within in hits[pieces[number]]:
             work += keys[key].work
             if text.startswith(key, begin + within):
@@ -269,16 +278,26 @@ def places(text: str, keys: Mapping[str, Key]) -> dict[str, list[int]]:
     return found
 
 
-def _is_data(word: bytes) -> bool:
-    return len(word) > _LONGEST_WORD or (len(word) >= _DATA and word.translate(None, b"+/=").isalnum())
+def _without_data(words: Iterable[bytes]) -> list[bytes]:
+    return [
+        word
+        for word in words
+        if len(word) < _DATA or not (len(word) > _LONGEST_WORD or word.translate(None, b"+/=").isalnum())
+    ]
+
+
+def _differing(text: str) -> int:
+    """Bytes of words that differ in a sixteenth of a text."""
+    sample = " ".join([text[at : at + 4096] for at in range(0, len(text), 16 * 4096)])
+    return sum(map(len, _without_data(set(_bytes(sample, _ALIKE, unknown=b"?").split()))))
 
 
 def _hits(pieces: Sequence[bytes], keys: Mapping[str, Key]) -> dict[bytes, list[tuple[str, int]]]:
     """Of different pieces those with a key, perhaps, and where in them."""
     joined = b"\n".join(pieces)
-    words = b"\n".join([word for word in set(joined.split()) if not _is_data(word)])
-    if len(words) > MOST_OF_WORDS:
-        raise LogError(Message(text_of.TOO_VARIED, {"count": f"{len(words):,}", "limit": f"{MOST_OF_WORDS:,}"}))
+    words = b"\n".join(_without_data(set(joined.split())))
+    if len(words) > _MOST_OF_WORDS:
+        raise LogError(Message(text_of.TOO_MUCH))
     begins = list(accumulate((len(piece) + 1 for piece in pieces), initial=0))
     hits: dict[bytes, list[tuple[str, int]]] = {}
     count = 0
@@ -289,7 +308,7 @@ def _hits(pieces: Sequence[bytes], keys: Mapping[str, Key]) -> dict[bytes, list[
                 number = bisect_right(begins, at) - 1
                 hits.setdefault(pieces[number], []).append((written, at - begins[number]))
             count += 1
-            if count > MOST_WORK:
+            if count > _MOST_WORK:
                 raise LogError(Message(text_of.TOO_MUCH))
             at = joined.find(key.alike, at + 1)
     return hits

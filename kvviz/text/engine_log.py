@@ -41,12 +41,6 @@ TOO_MUCH = Text(
     ja="このテキストはエンジンの行の検索に時間がかかりすぎるため、どの部分も読み取っていません。"
     "エンジンの最初の行から起動完了までの部分を貼り付けてください。",
 )
-TOO_VARIED = Text(
-    en="This text has {count} characters of words that differ from one another, and a log repeats itself: up to {limit}"
-    " are searched. Paste the part from the engine's first line until it is ready.",
-    ja="このテキストには互いに異なる語が {count} 文字分あります。ログは同じ語の繰り返しが多く、"
-    "検索できるのは {limit} 文字分までです。エンジンの最初の行から起動完了までの部分を貼り付けてください。",
-)
 NOT_A_COUNT = Text(
     en="A count in this log (of tokens, blocks or layers) is not a whole number. Paste the log as the"
     " engine printed it.",
