@@ -5,7 +5,11 @@ import hashlib
 import os
 import re
 from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 from urllib.parse import urlsplit
 
@@ -144,8 +148,29 @@ async def healthz(_: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "kvviz": build.version()})
 
 
+# pandas first, as in kvviz/ui/main.py: Plotly must not find it half loaded.
+FIRST_NEEDED = (
+    *("pandas", "plotly.tools", "plotly.graph_objs._figure"),
+    *(f"kvviz.ui.{name}" for name in ("collector", "operator", "pages", "controls", "editor", "answer")),
+)
+
+
+def ahead() -> None:
+    """Import what the first page needs."""
+    for name in FIRST_NEEDED:
+        import_module(name)
+
+
+@asynccontextmanager
+async def imports_begun(_: st.App) -> AsyncIterator[None]:
+    """The server answers while what the first visitor's page needs is imported beside it."""
+    Thread(target=ahead, name="imports", daemon=True).start()
+    yield
+
+
 app = st.App(
     Path(__file__).parent / "kvviz" / "ui" / "main.py",
+    lifespan=imports_begun,
     routes=[Route("/healthz", healthz)],
     middleware=[Middleware(SecurityHeaders), Middleware(OwnOriginOnly), Middleware(FewUploads)],
 )

@@ -1,4 +1,4 @@
-"""Asks what is known to be wrong with the packages installed here, by ``pip-audit``.
+"""Asks what is known to be wrong with the packages that are deployed, by ``pip-audit``.
 
     python scripts/audit.py
 
@@ -8,17 +8,24 @@ Exit code 1: something is known, and a release mends it. Where nobody answers, t
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
-COMMAND = ("-m", "pip_audit", "--skip-editable", "--progress-spinner", "off", "--format", "json")
+DEPLOYED = ("deploy/requirements.txt", "deploy/requirements-live.txt")
+OPTIONS = ("--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json")
 PATIENCE_S = 120
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def main() -> int:
     """Print what was found."""
     try:
         run = subprocess.run(  # noqa: S603 - nothing in it comes from outside
-            [sys.executable, *COMMAND], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+            [sys.executable, "-m", "pip_audit", *OPTIONS, *(f"--requirement={ROOT / name}" for name in DEPLOYED)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
         )
         packages: list[dict[str, Any]] = json.loads(run.stdout)["dependencies"]
     except subprocess.TimeoutExpired:

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import runpy
+import subprocess
+import sys
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -46,6 +48,22 @@ def test_both_starts_answer_with_the_headers(tmp_path: Path, start: str, monkeyp
     assert "external" not in log.lower()
     assert "Email" not in log
     assert "Traceback" not in log
+
+
+def test_what_is_imported_ahead_is_what_the_first_page_needs(tmp_path: Path) -> None:
+    """In a process of its own, as a server does: all of it is there, and the first page then imports nothing slow."""
+    program = f"""
+import sys
+import streamlit, app
+app.ahead()
+before = set(sys.modules)
+from streamlit.testing.v1 import AppTest
+ran = AppTest.from_file({str(ROOT / "kvviz/ui/main.py")!r}, default_timeout=60).run()
+assert not ran.exception, ran.exception
+print(*(name for name in sys.modules.keys() - before if name.partition(".")[0] in ("kvviz", "pandas")))
+"""
+    found = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
 
 
 def handshake(server: Server, origin: str) -> int:
