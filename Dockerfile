@@ -5,7 +5,6 @@
 FROM python:3.12-slim
 
 ARG LIVE=""
-ARG COMMIT=""
 
 ENV PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -33,7 +32,8 @@ RUN python -m compileall -q app.py pages kvviz \
     && useradd --uid 1000 --create-home kvviz \
     && install --directory --owner=kvviz /models
 
-# Last: it differs with every build.
+# Last: it differs with every build, and what follows an argument is built again.
+ARG COMMIT=""
 ENV KVVIZ_COMMIT=${COMMIT}
 
 USER 1000

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import logging
 import os
 import re
 from collections import deque
@@ -61,6 +62,12 @@ SECURITY_HEADERS = {
 }
 
 
+def for_frames(name: bytes, value: bytes) -> bytes:
+    """A header as it must be: browsers keep a frame's cookie only where it is the outer page's alone, too."""
+    is_for_frames = name == b"set-cookie" and b"SameSite=None" in value and b"Partitioned" not in value
+    return value + b"; Partitioned" if is_for_frames else value
+
+
 class SecurityHeaders:
     """Adds the headers above to every response, Streamlit's own included."""
 
@@ -73,6 +80,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(SECURITY_HEADERS)
+                message["headers"] = [(name, for_frames(name, value)) for name, value in message["headers"]]
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -137,6 +145,19 @@ class FewUploads:
         return False
 
 
+class WithoutQueries(logging.Filter):
+    """Keeps links, which may carry a private config, out of uvicorn's log of requests, however it is started."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Cut the query from what is logged; log it."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args)
+        return True
+
+
+logging.getLogger("uvicorn.access").addFilter(WithoutQueries())
+
+
 def is_allowed(origin: str) -> bool:
     """Whether the operator of the server named it."""
     named = st.get_option("server.corsAllowedOrigins") or []
@@ -156,9 +177,10 @@ FIRST_NEEDED = (
 
 
 def ahead() -> None:
-    """Import what the first page needs."""
+    """Import what the first page needs, and tell the operator which settings are not understood."""
     for name in FIRST_NEEDED:
         import_module(name)
+    import_module("kvviz.ui.operator").check_settings()
 
 
 @asynccontextmanager

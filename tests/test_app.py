@@ -48,6 +48,16 @@ def test_both_starts_answer_with_the_headers(tmp_path: Path, start: str, monkeyp
     assert "external" not in log.lower()
     assert "Email" not in log
     assert "Traceback" not in log
+    # A link may carry a private config.
+    assert "lang=ja" not in log
+    assert start == "streamlit" or '"GET /compare HTTP/1.1" 200' in log
+
+
+def test_a_cookie_for_frames_is_kept_by_browsers_that_keep_none_of_others(tmp_path: Path) -> None:
+    for same_site, ends in (("none", "; SameSite=None; Secure; Partitioned"), ("lax", "; SameSite=Lax")):
+        with serve(tmp_path / "log.txt", (*STREAMLIT_RUN, "--server.xsrfCookieSameSite", same_site)) as server:
+            (cookie,) = server.get("/_stcore/health").headers.get_all("Set-Cookie") or [""]
+            assert cookie.endswith(ends)
 
 
 def test_what_is_imported_ahead_is_what_the_first_page_needs(tmp_path: Path) -> None:

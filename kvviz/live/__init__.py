@@ -9,12 +9,13 @@ from kvviz.live.recording import Recording, as_csv, bundled, read_recording, rec
 from kvviz.live.request import CACHES, DEFAULT_MODEL, DTYPES, PROMPT, CacheKind, LiveRequest, choices, shown
 from kvviz.live.runs import ENABLE, Progress, Run, caches_here, start, unavailable
 from kvviz.live.sample import Ended, Failure, Memory, Sample, Started, speed, summary
-from kvviz.live.settings import Settings, read_settings
+from kvviz.live.settings import VARIABLES, Settings, read_settings
 
 __all__ = [
     "CACHES",
     "DEFAULT_MODEL",
     "DTYPES",
+    "VARIABLES",
     "ENABLE",
     "PROMPT",
     "QUOTED",

@@ -20,7 +20,7 @@ KVVIZ_LIVE_THREADS           0           threads of PyTorch on a CPU; 0: all cor
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 from kvviz.core.errors import ScenarioError
@@ -55,6 +55,10 @@ class Settings:
     idle_s: int = 120
     threads: int = 0
     """0: all cores but one."""
+
+
+VARIABLES: Final = (_PREFIX, *(f"{_PREFIX}_{field.name.upper()}" for field in fields(Settings) if field.name != "on"))
+"""All that are read."""
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:

@@ -280,6 +280,10 @@ FOOTER = Text(
     "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",
     "kvviz {version} · 規則の出典：{engine} · 1 GiB = 2³⁰ バイト",
 )
+NO_VARIABLE = Text(
+    "{field}: there is no such variable; DEPLOY.md has the table of all.",
+    "{field}: この変数はありません。使える変数は DEPLOY.md の表にあります。",
+)
 NO_COMMIT = Text(
     "{field}: is not a commit; give its 7 to 40 hexadecimal digits. Without them the version alone is named.",
     "{field}: コミットではありません。7～40 桁の 16 進数を指定してください。指定がなければバージョンだけを表示します。",

@@ -48,7 +48,17 @@ export default function ({ data, setStateValue, setTriggerValue }) {
     if (words.length > 2) pause = setTimeout(() => { if (unchanged()) setTriggerValue("typed", words); }, 400);
   };
   document.addEventListener("input", typed);
+  // After a lost connection the server may be another one, which knows this page by its link alone and would read the
+  // link once more at the first change, instead of the change.
+  const app = document.querySelector("[data-test-connection-state]");
+  let lost = false;
+  const connection = new MutationObserver(() => {
+    if (app.dataset.testConnectionState !== "CONNECTED") lost = true;
+    else if (lost) { lost = false; setTriggerValue("returned", true); }
+  });
+  if (app) connection.observe(app, { attributeFilter: ["data-test-connection-state"] });
   return () => {
+    connection.disconnect();
     narrow.removeEventListener("change", report);
     document.removeEventListener("input", typed);
   };
@@ -90,6 +100,7 @@ def sync(query: str, lang: Lang, *, on_typed: Callable[[], None]) -> None:
         height=1,
         on_phone_change=lambda: None,
         on_typed_change=on_typed,
+        on_returned_change=lambda: None,
     )
 
 

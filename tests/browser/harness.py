@@ -63,11 +63,14 @@ STREAMLIT_RUN = ("streamlit", "run", "app.py", "--server.headless", "true")
 
 
 @contextlib.contextmanager
-def serve(log: Path, command: tuple[str, ...] = STREAMLIT_RUN, port_flag: str = "--server.port") -> Iterator[Server]:
-    """Start the app on a free port, wait until it is healthy, stop it and all it started at the end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def serve(
+    log: Path, command: tuple[str, ...] = STREAMLIT_RUN, port_flag: str = "--server.port", *, port: int | None = None
+) -> Iterator[Server]:
+    """Start the app on a free port, or this one, wait until it is healthy, stop it and all it started at the end."""
+    if port is None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("STREAMLIT_")}
     with log.open("wb") as output:
         process = subprocess.Popen(
