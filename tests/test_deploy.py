@@ -101,7 +101,7 @@ def test_the_health_check_asks_where_the_server_was_told_to_listen() -> None:
     assert address({}) == "http://127.0.0.1:8501/healthz"
     moved = {"STREAMLIT_SERVER_PORT": "80", "STREAMLIT_SERVER_BASE_URL_PATH": "/kv/"}
     assert address(moved) == "http://127.0.0.1:80/kv/healthz"
-    for host, asked in (("0.0.0.0", "127.0.0.1"), ("::", "127.0.0.1"), ("192.0.2.2", "192.0.2.2"), ("::1", "[::1]")):
+    for host, asked in (("0.0.0.0", "127.0.0.1"), ("::", "127.0.0.1"), ("192.0.2.2", "192.0.2.2"), ("::1", "[::1]")):  # noqa: S104
         assert address({"STREAMLIT_SERVER_ADDRESS": host}) == f"http://{asked}:8501/healthz"
     # What is set for a container is not overruled by its command.
     assert "--server." not in DOCKERFILE
