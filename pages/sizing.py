@@ -17,7 +17,8 @@ embedded = bool(st.context.is_embedded)
 answered = answer(*state.read())
 stands_in = "model" in answered.errors
 scenario, sizing = state.publish(answered.scenario, asked=not stands_in), answered.sizing
-if embedded and stands_in:  # a page that embeds one model must not show another
+unread = stands_in and (embedded or state.is_unread())
+if unread:  # who opens a link to one model must not be shown another's answer
     sizing = None
 
 # The answer comes first on a phone, with the controls folded under one line that says what they are set to.
@@ -37,6 +38,8 @@ else:
 with top:
     show.rejected(lang)
     show.out_of_sight(answered, lang, everything=phone or embedded)
+    if unread and not embedded:
+        st.info(text.NOT_READ(lang), icon=":material/link_off:")
     if answered.problem is not None:
         show.lines(answered.problem.lines(lang))
     if not embedded:

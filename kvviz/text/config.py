@@ -19,8 +19,16 @@ NOT_UTF8 = Text(
     ja="UTF-8 のテキストではありません。モデルの config.json を使ってください。",
 )
 NOT_JSON = Text(
-    en="This is not JSON: {reason} (line {line}, column {column}).",
-    ja="JSON として読めません：{reason}（{line} 行 {column} 桁）。",
+    en="This is not JSON: check line {line}, column {column}.",
+    ja="JSON として読めません。{line} 行 {column} 桁を確認してください。",
+)
+TRAILING_COMMA = Text(
+    en="This is not JSON: remove the comma before the closing bracket in line {line}, column {column}.",
+    ja="JSON として読めません。{line} 行 {column} 桁の閉じ括弧の前のコンマを削除してください。",
+)
+WEB_PAGE = Text(
+    en="This is a web page. Copy the contents of the file itself (on the Hub, its “raw” view).",
+    ja="これは Web ページです。ファイルの中身（Hub では「raw」の表示）をコピーしてください。",
 )
 NUMBER_TOO_LONG = Text(
     en="A number in this file has more digits than any config.json needs. Check the file.",

@@ -99,6 +99,11 @@ TP_HELP = Text(
     "1 つのモデルを分け合う GPU の数です。全数より少なければ、独立したキャッシュを持つエンジンが並びます。",
 )
 GROUP_SIZE = Text("Size", "見積もる")
+NOT_READ = Text(
+    "No answer yet: the model of this link could not be read here. Choose one, paste its config.json, or try again.",
+    "まだ答えはありません。リンクのモデルをここでは読み取れませんでした。モデルを選ぶか、config.json を貼り付けるか、"
+    "もう一度お試しください。",
+)
 GROUP_UNDERSTAND = Text("Understand", "しくみ")
 PP = Text("Pipeline parallel", "パイプライン並列数")
 PP_HELP = Text(

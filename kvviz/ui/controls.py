@@ -161,7 +161,8 @@ def more(answered: Answer, lang: Lang) -> None:
             for place, field in zip(_pair(), shown[row : row + 2], strict=False):
                 with place:
                     _one_of_more(field, answered, lang)
-        _errors(answered, lang, *MORE_SETTINGS)
+            _errors(answered, lang, *shown[row : row + 2])
+        _errors(answered, lang, *(field for field in MORE_SETTINGS if field not in shown))
         if changed:
             st.button(text.RESET(lang), on_click=state.reset_more, icon=":material/undo:")
 

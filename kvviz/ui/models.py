@@ -72,6 +72,19 @@ def known(model: str) -> bool:
     return model in session()["pasted"] or model in _fetched() or model in catalogue.models()
 
 
+def named(asked: str) -> str | None:
+    """The bundled model that this names, or whose page on the Hub has this address."""
+    if found := catalogue.named(asked):
+        return found
+    if not re.match(r"[\w.-]+\.[\w.-]+[/:]|https?://", asked.strip(), re.IGNORECASE):
+        return None
+    try:
+        reference = parse_model_reference(asked)
+    except HubError:
+        return None
+    return next((m for m in catalogue.models() if m.lower() == str(reference).lower()), None)
+
+
 def offered() -> list[str]:
     """What the model box lists: this session's own first."""
     suggested: list[str] = session().get("suggested", [])

@@ -79,7 +79,7 @@ def begin() -> None:
     if scenario.config and scenario.model in catalogue.models():
         scenario = scenario.with_changes(model=text.PASTED_AS(lang(), name=scenario.model), config=scenario.config)
     session()["pasted"] = {scenario.model: scenario.config} if scenario.config else {}
-    choice = asked or scenario.model
+    choice = (models.named(asked) or asked) if asked else scenario.model
     # A link pins the commit it was computed from, or the content of a config that comes from elsewhere.
     if scenario.revision and not scenario.config and not scenario.revision.startswith("sha256:"):
         choice = f"{choice}@{scenario.revision}"
@@ -88,6 +88,7 @@ def begin() -> None:
     session()["linked_revision"] = (choice, scenario.revision)
     scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
     scenario = _with_model(scenario, choice) if models.known(choice) else _stand_in(scenario, choice)
+    session()["unread"] = "" if models.known(choice) or models.parts(choice)[0] in catalogue.models() else choice
     session()["rejected"] = messages
     session()["opened"] = scenario
     if refused and not together:
@@ -222,6 +223,11 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
     return scenario, errors
 
 
+def is_unread() -> bool:
+    """Whether the model box still says what the link says, which could not be read: nothing of it was ever answered."""
+    return bool(session()["unread"]) and shown("model") == session()["unread"]
+
+
 def rejected() -> tuple[Message, ...]:
     """What the link says and cannot be used, as long as nothing else was asked since."""
     asked: Scenario = session()["valid"]
@@ -236,7 +242,7 @@ def model_chosen() -> None:
     asked = _whole(before, said("model").strip())
     set_shown("model", asked)
     if not models.known(asked):
-        found = catalogue.named(asked) or models.ask_hub(asked)
+        found = models.named(asked) or models.ask_hub(asked)
         if found is None:
             if models.parts(asked)[0] in catalogue.models():  # which stands in
                 _forget_measured_of_another(asked)

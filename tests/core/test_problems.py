@@ -2,11 +2,12 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import pytest
 
-from kvviz.core.architecture import read_config, used_fields
+from kvviz.core.architecture import parse_config, read_config, used_fields
 from kvviz.core.architecture.fields import json_path
 from kvviz.core.cache import letter
 from kvviz.core.errors import ConfigError
@@ -377,3 +378,21 @@ def test_one_wrong_word_in_many_places_is_one_line() -> None:
         "x is not a value that kvviz knows here @ $.layer_types[35] and 4 more",
     ]
     assert any(line.endswith("$.layer_types[3] ほか 31 か所") for line in caught.value.lines("ja"))
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('{"a": 1,}', "remove the comma before the closing bracket in line 1"),
+        ('{\n "a": [1, 2,\n ]\n}', "remove the comma before the closing bracket in line"),
+        ('{"a": 1 "b": 2}', "check line 1, column 9"),
+        ("{'a': 1}", "check line 1, column 2"),
+        ("<!DOCTYPE html><html>", "This is a web page"),
+        ("no", "check line 1, column 1"),
+    ],
+)
+def test_what_is_no_json_is_told_in_both_languages(written: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_config(written)
+    assert said in caught.value.message("en")
+    assert not re.search(r"[a-z]{4,}(?<!json)(?<!config)", caught.value.message("ja").replace("raw", ""))

@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from kvviz.catalogue import load
 from kvviz.hub import HubError, HubModel, ModelReference
-from kvviz.scenario import Scenario
 from kvviz.text import hub as hub_text
 from kvviz.text import sizing as text
 from kvviz.ui import models
@@ -54,16 +53,43 @@ def test_weights_come_from_the_hub() -> None:
         ("fault/too-large", ""),
     ],
 )
-def test_what_the_hub_cannot_give_is_told_and_the_page_answers(model: str, said: str) -> None:
+def test_what_the_hub_cannot_give_is_told_and_no_other_model_answers(model: str, said: str) -> None:
     app = open_app(model=model)
     told = errors(app).replace("\\", "")
     assert said in told or any(b.label == said for b in app.button)
     assert len(app.error) == 1
-    assert sentence(app)
+    assert text.NOT_READ("en") in [i.value for i in app.info]
+    assert not any("fit at once" in m.value for m in app.markdown)
     assert app.selectbox(key="model").value == model  # stays in the box
-    assert any(Scenario().model in w.value.replace("\\", "") for w in app.warning)  # whose answer it is
     assert not any("v=1" in c.value for c in app.code)  # no link that would pass for that of the model asked for
     assert address(app)["model"] == model
+    app.selectbox(key="model").select("Qwen/Qwen3-8B").run()
+    assert "fit at once" in sentence(app)
+    # Now there is something to go back to: the last that could be read stands in, and says so.
+    typed_into(app, "nobody/other")
+    assert "fit at once" in sentence(app)
+    assert any("Qwen/Qwen3-8B" in w.value.replace("\\", "") for w in app.warning)
+
+
+@pytest.mark.parametrize(
+    "address_of",
+    [
+        "https://huggingface.co/{}",
+        "huggingface.co/{}/",
+        "https://hf.co/{}?library=vllm",
+        "https://huggingface.co/{}/blob/main/config.json",
+    ],
+)
+def test_the_address_of_a_bundled_models_page_is_that_model(address_of: str) -> None:
+    """Though no Hub can be reached."""
+    asked = address_of.format("Qwen/Qwen3-8B")
+    app = open_app()
+    typed_into(app, asked)
+    assert app.selectbox(key="model").value == "Qwen/Qwen3-8B"
+    assert not app.error
+    assert open_app(model=asked).selectbox(key="model").value == "Qwen/Qwen3-8B"
+    assert models.named("https://example.org/Qwen/Qwen3-8B") is None
+    assert models.named("https://huggingface.co/Qwen/Qwen3-8B/tree/abc") is None
 
 
 def test_what_was_read_with_a_token_is_nobody_elses(hub: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:

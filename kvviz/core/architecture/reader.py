@@ -1,6 +1,7 @@
 """config.json -> Architecture."""
 
 import json
+import re
 from typing import Literal
 
 from kvviz.core.architecture.attention import (
@@ -97,8 +98,7 @@ def parse_config(text: str | bytes) -> dict[str, Json]:
     except RecursionError:
         raise ConfigError(Message(texts.TOO_DEEP, {"limit": MAX_DEPTH})) from None
     except json.JSONDecodeError as error:
-        where = {"reason": error.msg, "line": error.lineno, "column": error.colno}
-        raise ConfigError(Message(texts.NOT_JSON, where)) from None
+        raise ConfigError(_not_json(text, error)) from None
     except ValueError:  # an integer of more than 4,300 digits
         raise ConfigError(Message(texts.NUMBER_TOO_LONG)) from None
     if not isinstance(config, dict):
@@ -106,6 +106,16 @@ def parse_config(text: str | bytes) -> dict[str, Json]:
     if _depth_exceeds(config, MAX_DEPTH):
         raise ConfigError(Message(texts.TOO_DEEP, {"limit": MAX_DEPTH}))
     return config
+
+
+def _not_json(text: str, error: json.JSONDecodeError) -> Message:
+    """Where, and what to do; Python's own reasons are English, and about the reader."""
+    if text.lstrip().startswith("<"):
+        return Message(texts.WEB_PAGE)
+    comma = text.rfind(",", 0, error.pos + 1)  # where the reader stops differs between versions of Python
+    closes = comma >= 0 and re.match(r",\s*[}\]]", text[comma : error.pos + 200])
+    said = texts.TRAILING_COMMA if closes else texts.NOT_JSON
+    return Message(said, {"line": error.lineno, "column": error.colno})
 
 
 def read_config(config: Json, *, name: str = "") -> Architecture:
