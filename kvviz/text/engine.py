@@ -267,10 +267,10 @@ NO_ROOM = Text(
     "{requested} です。",
 )
 WEIGHTS_UNKNOWN = Text(
-    "The weights of this model are not known, so there is no budget: give them (under More settings on the page, "
+    "The weights of this model are not known, so there is no budget: give them (below the GPU on the page, "
     "--weights-gib on the command line) to see how many requests fit.",
     "このモデルの重みが不明なため、収まる件数は計算できません。重みを入力してください"
-    "（ページでは詳細設定、コマンドラインでは --weights-gib）。",
+    "（ページでは GPU の下、コマンドラインでは --weights-gib）。",
 )
 WEIGHTS_ARE_NOT_CACHE = Text(
     "{weights} weights do not make the cache {weights}: it is stored as {cache}.",

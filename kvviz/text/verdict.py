@@ -44,8 +44,8 @@ NO_START_REST = Text(
 NEED = Text("{bytes} of KV cache", "KV キャッシュ {bytes}")
 NO_WEIGHTS = Text(
     "for {needed} {needed:request|requests} at {tokens} tokens. "
-    "Type the weights, which are not known, under More settings to see how many fit.",
-    "{tokens} トークンのリクエスト {needed} 件分です。重みが不明なため、詳細設定に入力すると収まる件数がわかります。",
+    "Type the weights, which are not known, below the GPU to see how many fit.",
+    "{tokens} トークンのリクエスト {needed} 件分です。重みが不明なため、GPU の下に入力すると収まる件数がわかります。",
 )
 CHOOSE_GPU = Text(
     "for {needed} {needed:request|requests} at {tokens} tokens. Choose a GPU to see how many fit.",

@@ -123,6 +123,9 @@ def seven(answered: Answer, lang: Lang) -> None:
             format_func=lambda gpu: short_name(show.gpu_called(gpu)),
             wrap=True,  # in a narrow column they would run out of sight
         )
+    if _asks_weights(answered):
+        _typed("weights_gib", lang, _MORE["weights_gib"])
+        _errors(answered, lang, "weights_gib")
     left, right = _pair()
     with left:
         _typed("input", lang, text.TOKENS_HELP)
@@ -157,14 +160,24 @@ def more(answered: Answer, lang: Lang) -> None:
         return
     with panel:
         shown = [field for field in _MORE if field in changed or _has(answered.scenario.engine, field)]
+        if _asks_weights(answered):  # in sight
+            shown.remove("weights_gib")
         for row in range(0, len(shown), 2):
             for place, field in zip(_pair(), shown[row : row + 2], strict=False):
                 with place:
                     _one_of_more(field, answered, lang)
             _errors(answered, lang, *shown[row : row + 2])
-        _errors(answered, lang, *(field for field in MORE_SETTINGS if field not in shown))
+        _errors(answered, lang, *(field for field in MORE_SETTINGS if field not in shown and field != "weights_gib"))
         if changed:
             st.button(text.RESET(lang), on_click=state.reset_more, icon=":material/undo:")
+
+
+def _asks_weights(answered: Answer) -> bool:
+    """Whether nobody knows the weights of this model but who asks; the box stays where it is once they are typed."""
+    model = answered.scenario.model
+    if any(note.code == "weights-unknown" for note in answered.notes):
+        session()["asks_weights"] = model
+    return bool(session().get("asks_weights") == model)
 
 
 def _has(engine: str, field: str) -> bool:

@@ -334,6 +334,19 @@ def test_a_pasted_config_is_used_and_travels_in_the_link() -> None:
     assert verdict.FIT_ALL("en", needed=50) in sentence(app)
 
 
+def test_unknown_weights_are_asked_for_where_one_sees_it() -> None:
+    app = paste(open_app(gpu="h100-80gb"), json.dumps(CONFIG), "our model")
+    assert "below the GPU" in sentence(app)
+    for typed, said in (("10", "fit at once"), ("ten", "fit at once"), ("", "below the GPU")):
+        app.text_input(key="weights_gib").input(typed).run()
+        assert said in sentence(app)
+        assert bool(app.error) == (typed == "ten")
+    for page, is_in_sight in ((app, True), (open_app(), False)):
+        boxes = [box.key for box in page.text_input]
+        assert boxes.count("weights_gib") == 1
+        assert (boxes.index("weights_gib") < boxes.index("input")) == is_in_sight
+
+
 def test_one_can_leave_a_pasted_config_and_come_back() -> None:
     app = paste(open_app(), json.dumps(CONFIG), "our model")
     pasted = sentence(app)
