@@ -195,7 +195,9 @@ def _terms(
                 prefill_graphs=sglang_models.prefill_graphs(architecture),
                 vision=sglang_models.vision_size(architecture),
             )
+            entered = scenario.non_torch_gib  # the fraction is of what it leaves
             pool = sglang_memory.pool(
+                before_load_bytes=None if entered is None else ceil(entered * GIB) + hidden.value_bytes,
                 device_bytes=gpu.memory_bytes,
                 weights=weights,
                 memory_fraction=fraction,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kvviz.budgets import Budget
 from kvviz.catalogue import load, models
 from kvviz.core.architecture import Architecture, entered_config, read_config
 from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, RecurrentState, SlidingWindow
@@ -320,6 +321,19 @@ def test_room_for_images(model: str, reserve_mib: int, vision: tuple[int, int] |
     assert budget.activations.value_bytes == reserve_mib * MIB
     assert sglang_models.vision_size(architecture) == vision
     assert sglang_models.prefill_graphs(architecture) == graphs
+
+
+def test_the_fraction_is_of_what_was_free_as_entered() -> None:
+    weights = Estimate(value_bytes=GIB, basis="measured", source=Message(Text("log", "ログ")))
+
+    def budget(gib: float) -> Budget:
+        scenario = Scenario(engine="sglang", gpu="h200", memory_fraction=0.8, non_torch_gib=gib)
+        made = size(load("Qwen/Qwen3-32B").architecture, scenario, weights=weights).budget
+        assert made is not None
+        return made
+
+    assert budget(1).non_torch.value_bytes == GIB
+    assert budget(1).available_bytes - budget(6).available_bytes == pytest.approx(4 * GIB, abs=2)
 
 
 def test_a_file_may_leave_its_encoders_out() -> None:

@@ -241,17 +241,13 @@ def _takes_media(text: Fields, root: Fields) -> bool:
 
 
 def _vision(root: Fields) -> Vision | None:
-    """What an engine's room for images goes by: no number of the layout, so that what is wrong is taken as silence."""
+    """What an engine's room for images goes by; no number of the layout rests on it."""
     part = _object(root, "vision_config")
     if part is None:
         return None
-
-    def size(*names: str) -> int | None:
-        values = (part.value(name) for name in names)
-        return next((v for v in values if isinstance(v, int) and not isinstance(v, bool) and 0 < v <= MAX_SIZE), None)
-
-    layers = size("num_hidden_layers", "vt_num_hidden_layers")
-    return Vision(layers=layers, depth=size("depth"), width=size("hidden_size", "vt_hidden_size"))
+    layers = _width(part, "num_hidden_layers", "vt_num_hidden_layers")
+    width = _width(part, "hidden_size", "vt_hidden_size")
+    return Vision(layers=layers or None, depth=_width(part, "depth") or None, width=width or None)
 
 
 def _plain_word(text: Fields, name: str) -> str:
