@@ -248,16 +248,20 @@ _PREFILL_GRAPHS: Final = frozenset(
 _IMAGES_IN_GPU: Final = frozenset({"Qwen3VLForConditionalGeneration", "Qwen3VLMoeForConditionalGeneration"})
 """Classes whose images travel through GPU memory on large Hopper GPUs
 (``arg_groups/model_overrides/qwen3_vl.py:20-31, 79-121``)."""
-_DEPTH_UNREAD: Final = frozenset(
-    {
-        "Qwen3_5ForCausalLM",
-        "Qwen3_5ForConditionalGeneration",
-        "Qwen3_5MoeForCausalLM",
-        "Qwen3_5MoeForConditionalGeneration",
-    }
-)
+_DEPTH_UNREAD: Final = frozenset({"Qwen3_5ForConditionalGeneration", "Qwen3_5MoeForConditionalGeneration"})
 """Classes whose config is SGLang's own, which does not take ``depth`` for a number of layers as Transformers' classes
 do (``configs/qwen3_vl.py:4-41``)."""
+_VISION: Final[Mapping[str, tuple[int, int]]] = {
+    "Glm4vForConditionalGeneration": (24, 1_536),
+    "Glm4vMoeForConditionalGeneration": (24, 1_536),
+    "Qwen2VLForConditionalGeneration": (32, 3_584),
+    "Qwen2_5_VLForConditionalGeneration": (32, 3_584),
+    "Qwen3VLForConditionalGeneration": (27, 1_152),
+    "Qwen3VLMoeForConditionalGeneration": (27, 1_152),
+    "Qwen3_5ForConditionalGeneration": (24, 1_152),
+    "Qwen3_5MoeForConditionalGeneration": (24, 1_152),
+}
+"""Layers and width of an encoder that a file leaves to its class (``models/*/configuration_*.py`` of Transformers)."""
 
 _MODEL_TYPES: Final[Mapping[str, str]] = {
     "bailing_hybrid": "BailingMoeV2_5ForCausalLM",
@@ -387,13 +391,16 @@ def images_in_gpu(architecture: Architecture, generation: str, device_bytes: int
 def vision_size(architecture: Architecture) -> tuple[int, int] | None:
     """Layers and width of the encoder of images as ``arg_groups/memory_hook.py:432-446`` reads them; None without one.
 
-    What a file leaves to its class counts as left out: published files give it.
+    What a file leaves to a class that is not in the table counts as left out.
     """
-    vision = architecture.vision
-    if vision is None or not takes_media(architecture):
+    name, vision = class_of(architecture), architecture.vision
+    if not takes_media(architecture) or (vision is None and name not in _VISION):
         return None
-    depth = None if class_of(architecture) in _DEPTH_UNREAD else vision.depth
-    return vision.layers or depth or 24, vision.width or 1_024
+    layers, width = _VISION.get(name, (24, 1_024))
+    if vision is None:
+        return layers, width
+    depth = None if name in _DEPTH_UNREAD else vision.depth
+    return vision.layers or depth or layers, vision.width or width
 
 
 def class_note(architecture: Architecture) -> Note | None:

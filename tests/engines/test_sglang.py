@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -297,10 +298,41 @@ def test_states_are_of_the_type_in_the_file(model: str, written: object, slot_by
 
 
 @pytest.mark.parametrize(
+    ("architecture", "gpu", "gpus", "dtype", "content_bytes", "request_bytes"),
+    [
+        (changed("Qwen/Qwen3.5-27B"), "h200", 1, "bf16", 2_301_427_712, 2_917_203_968),
+        (changed("Qwen/Qwen3.5-27B", mamba_ssm_dtype="bfloat16"), "h200", 1, "bf16", 2_225_930_240, 2_539_716_608),
+        (
+            changed("stepfun-ai/Step-3.7-Flash"),
+            "h200",
+            1,
+            "bf16",
+            1_679_818_752,
+            ceil(Fraction(1_572_864, 10) * 32_768),
+        ),
+        (changed("deepseek-ai/DeepSeek-V3.2"), "h200", 8, "bf16", 2_566_520_832, 78_324 * 32_768),
+        (changed("deepseek-ai/DeepSeek-V3.2"), "b200", 8, "fp8", 43_188 * 32_768, 43_188 * 32_768),
+        (changed("deepseek-ai/DeepSeek-V3.2"), "", 8, "bf16", 2_566_520_832, 78_324 * 32_768),
+        (changed("nvidia/GLM-5-NVFP4"), "h200", 8, "bf16", 100_152 * 32_768, 100_152 * 32_768),
+        (changed("nvidia/GLM-5-NVFP4"), "b200", 8, "fp8", 55_224 * 32_768, 55_224 * 32_768),
+    ],
+)
+def test_requests_recomputed_by_hand(
+    architecture: Architecture, gpu: str, gpus: int, dtype: str, content_bytes: int, request_bytes: int
+) -> None:
+    answer = size(architecture, Scenario(engine="sglang", gpu=gpu, gpus=gpus, input=32_768, output=0), weights=None)
+    assert answer.kv_dtype.name == dtype
+    assert (answer.content_bytes, answer.request_bytes) == (content_bytes, request_bytes)
+    set_by_engine = "SGLang 0.5.23 sets this type" in answer.kv_dtype_reason("en")
+    assert set_by_engine == sglang_models.is_sparse(architecture)
+
+
+@pytest.mark.parametrize(
     ("model", "reserve_mib", "vision", "graphs"),
     [
         ("Qwen/Qwen3-32B", 0, None, True),
         ("Qwen/Qwen2.5-VL-7B-Instruct", 100, (32, 1_280), False),
+        ("Qwen/Qwen2-VL-2B-Instruct", 100, (32, 1_536), False),
         ("Qwen/Qwen3-VL-8B-Instruct", 1_024, (27, 1_152), False),  # on an H200
         ("Qwen/Qwen3.5-27B", 100, (24, 1_152), True),  # SGLang's own class does not read the depth
         ("google/gemma-3-27b-it", 0, None, True),  # only with --enable-multimodal
@@ -321,6 +353,15 @@ def test_room_for_images(model: str, reserve_mib: int, vision: tuple[int, int] |
     assert budget.activations.value_bytes == reserve_mib * MIB
     assert sglang_models.vision_size(architecture) == vision
     assert sglang_models.prefill_graphs(architecture) == graphs
+
+
+def test_an_encoder_that_the_file_leaves_to_its_class() -> None:
+    for model, size_of_class in (("Qwen/Qwen3-VL-2B-Instruct", (27, 1_152)), ("Qwen/Qwen3.5-27B", (24, 1_152))):
+        for vision in ({}, None):
+            architecture = read_config({**load(model).config, "vision_config": vision})
+            assert sglang_models.vision_size(architecture) == size_of_class
+    plain = read_config({**load("google/gemma-4-E2B-it").config, "vision_config": {}})
+    assert sglang_models.vision_size(plain) == (24, 1_024)
 
 
 def test_the_fraction_is_of_what_was_free_as_entered() -> None:
