@@ -10,7 +10,7 @@ from kvviz.core.cache import LatentAttention
 from kvviz.core.parallel import pipeline
 from kvviz.core.units import GIB, format_bytes
 from kvviz.devices import Device, hidden_bytes
-from kvviz.engines import llama_cpp, sglang_memory, tensorrt_llm, vllm, vllm_memory
+from kvviz.engines import llama_cpp, sglang_memory, sglang_models, tensorrt_llm, vllm, vllm_memory
 from kvviz.engines.llama_cpp import LlamaCppPlan
 from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
@@ -192,13 +192,23 @@ def _terms(
                 dp_attention=plan.dp_attention,
                 latent=any(isinstance(c, LatentAttention) for layer in architecture.layers for c in layer),
                 chunked_prefill_tokens=scenario.batched_tokens,
+                prefill_graphs=sglang_models.prefill_graphs(architecture),
+                vision=sglang_models.vision_size(architecture),
             )
-            pool = sglang_memory.pool(device_bytes=gpu.memory_bytes, weights=weights, memory_fraction=fraction)
+            entered = scenario.non_torch_gib  # the fraction is of what it leaves
+            pool = sglang_memory.pool(
+                before_load_bytes=None if entered is None else ceil(entered * GIB) + hidden.value_bytes,
+                device_bytes=gpu.memory_bytes,
+                weights=weights,
+                memory_fraction=fraction,
+                multimodal=sglang_models.takes_media(architecture),
+                images_in_gpu=sglang_models.images_in_gpu(architecture, gpu.generation, gpu.memory_bytes),
+            )
             before = pool.before_load  # counted from what the driver reports
             return _Terms(
                 memory_fraction=fraction,
                 requested_bytes=total - pool.slack.value_bytes,
-                activations=none,
+                activations=pool.multimodal if pool.multimodal.value_bytes else none,
                 graphs=none,
                 non_torch=replace(before, value_bytes=max(0, before.value_bytes - hidden.value_bytes)),
             )

@@ -58,6 +58,7 @@ def launch(sizing: Sizing) -> Launch | None:
                 memory_fraction=scenario.memory_fraction,
                 max_running_requests=requests if _has(sizing, "more-than-max-running-requests") else None,
                 default_page=sglang.default_page_tokens(sizing.architecture, _generation(sizing)),
+                says_dtype=scenario.kv_dtype != "auto",
             )
             return Launch(command=shlex.join(words), notes=_first_notes(sizing))
         case TensorRtLlmPlan():

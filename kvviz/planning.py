@@ -20,6 +20,7 @@ from kvviz.scenario import DEFAULTS, ENGINES_WITH, Scenario
 from kvviz.text import Message
 from kvviz.text import engine as text
 from kvviz.text import planning as own_text
+from kvviz.text import sglang as sglang_text
 
 Plan = VllmPlan | SglangPlan | TensorRtLlmPlan | LlamaCppPlan | TransformersPlan
 
@@ -292,6 +293,8 @@ def _made(make: Callable[[], P]) -> tuple[P | None, Note | None]:
 def _sglang(architecture: Architecture, scenario: Scenario, gpu: Device | None) -> Planned:
     generation = generation_of(gpu)
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="sglang")
+    if scenario.kv_dtype == "auto" and (default := sglang.default_dtype(architecture, generation)):
+        chosen, reason = default, Message(sglang_text.DTYPE_DEFAULT, {"version": sglang.VERSION})
     on = scenario.attention_dp == "on"
     gpus = scenario.gpus // (scenario.pp * (1 if on else scenario.dp or 1))
     sizes = sglang.tp_sizes(architecture)

@@ -22,7 +22,7 @@ from kvviz.core.dtypes import KvDtype
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import TYPED, Device, device
-from kvviz.engines import vllm
+from kvviz.engines import sglang, vllm
 from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
@@ -283,8 +283,9 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         notes += _vllm_notes(sizing, plan, generation)
     elif plan is not None and (tp := split_of(plan)) > 1:
         notes += _copies(_kinds(ByIdentity(architecture), False), tp)
-    if isinstance(plan, SglangPlan) and budget:
-        notes += _sglang_notes(sizing, plan, budget)
+    if isinstance(plan, SglangPlan):
+        notes += [said] if (said := sglang.class_note(architecture)) else []
+        notes += _sglang_notes(sizing, plan, budget) if budget else []
     if budget and (unknown := _not_taken_off(budget)):
         notes.append(Note(code="not-taken-off", message=Message(text.NOT_TAKEN_OFF, {"what": Message(unknown)})))
     if plan and maximum is not None and max_tokens is not None and max_tokens > maximum:

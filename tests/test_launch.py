@@ -221,6 +221,13 @@ def test_without_a_gpu_the_lengths_are_known() -> None:
     assert launched(gpu="").command == "vllm serve Qwen/Qwen3-32B-FP8 --max-model-len 4096"
 
 
+def test_sglang_is_told_a_type_that_is_not_its_own() -> None:
+    sparse = {"model": "deepseek-ai/DeepSeek-V3.2", "engine": "sglang", "gpu": "b200", "gpus": 8}
+    assert "--kv-cache-dtype fp8_e4m3" in launched(**sparse).command
+    assert "--kv-cache-dtype bfloat16" in launched(**sparse, kv_dtype="bf16").command
+    assert "--kv-cache-dtype" not in launched(**{**sparse, "gpu": "h200"}).command
+
+
 def test_sglang_is_told_to_run_more_than_it_does_by_itself() -> None:
     small = {"model": "Qwen/Qwen3-0.6B", "engine": "sglang", "gpu": "h200", "input": 60, "output": 4}
     assert "--max-running-requests" not in launched(**small, sequences=4_096).command

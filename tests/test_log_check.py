@@ -43,6 +43,25 @@ def checked(row_id: str, model: Model | None = None, **given: object) -> Check:
 
 
 @pytest.mark.parametrize(
+    ("element", "rate", "assumed"),
+    [
+        (None, 61 * (1_152 + 132), {}),
+        ("fp8_e4m3", 61 * (656 + 132), {}),
+        ("fp8_e4m3", 61 * (576 + 132), {"gpu": "b200"}),
+        (None, 61 * (576 + 132), {"gpu": "b200"}),
+    ],
+)
+def test_sglang_keeps_sparse_latents_by_the_gpu(element: str | None, rate: int, assumed: object) -> None:
+    log = EngineLog(engine="sglang", form="pool of each rank", tp=8, kv_tokens=500_000, element=element,
+                    kv_bytes_per_gpu=rate * 500_000, bytes_per_token=rate)  # fmt: skip
+    answer = check(log, model=model_of(load("deepseek-ai/DeepSeek-V3.2")))
+    assert answer.assumed == assumed
+    assert ("Blackwell" in report.headline(answer, "en")) == bool(assumed)
+    assert answer.verdict in ("agrees", "explained")
+    assert [f.predicted for f in answer.figures] == [rate, rate * 500_000]
+
+
+@pytest.mark.parametrize(
     ("row_id", "model", "cause", "assumed"),
     [
         ("vllm-12569-llama70b-w8a8", None, ("tokens_over_length",), {}),

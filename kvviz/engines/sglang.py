@@ -15,7 +15,6 @@ from kvviz.core.cache import (
     ChunkedAttention,
     FullAttention,
     IndexerKeys,
-    LatentAttention,
     Layer,
     LayerCache,
     RecurrentState,
@@ -27,7 +26,18 @@ from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.parallel import pipeline
 from kvviz.core.search import longest
-from kvviz.engines.sglang_models import VERSION, allocated_layers, keeps_windows, not_run, tracking_slots
+from kvviz.engines.sglang_models import (
+    VERSION,
+    allocated_layers,
+    class_note,
+    class_of,
+    default_dtype_name,
+    is_sparse,
+    keeps_windows,
+    not_run,
+    state_value_bytes,
+    tracking_slots,
+)
 from kvviz.text import Message
 from kvviz.text import sglang as text
 
@@ -38,6 +48,7 @@ __all__ = [
     "WINDOW_TOKENS_RATIO",
     "SglangPlan",
     "Stage",
+    "class_note",
     "default_dtype",
     "default_page_tokens",
     "launch",
@@ -60,7 +71,7 @@ _EVICTION_TOKENS: Final = 128
 _RADIX_SLOTS: Final = 3
 """State slots a running request is counted with, with a radix cache (``mem_cache/kv_cache_configurator.py:227``)."""
 _CONV_BYTES: Final = 2
-"""Convolution states are bf16 (``configs/mamba_utils.py:40-100``)."""
+"""Convolution states are bf16 (``configs/mamba_utils.py:68``)."""
 _RECORD: Final = KV_DTYPES["fp8_ds_mla"]
 """A latent in fp8 with its scales and a bf16 rotary part: 656 bytes."""
 
@@ -278,14 +289,13 @@ def plan(
     window_ratio: Fraction = WINDOW_TOKENS_RATIO,
     full_memory_ratio: Fraction = FULL_MEMORY_RATIO,
     radix_cache: bool = True,
-    state_value_bytes: int = 4,
     draft_layers: int = 0,
     generation: str = "hopper",
 ) -> SglangPlan:
     """The plan of an engine on ``tp`` x ``pp`` GPUs.
 
-    ``state_value_bytes``: 4, or 2 with ``--mamba-ssm-dtype bfloat16``. ``draft_layers``: layers of an EAGLE or MTP
-    draft of the target's own kind. Raises ScenarioError for settings that cannot be, and KvvizError where ``not_run``.
+    ``draft_layers``: layers of an EAGLE or MTP draft of the target's own kind. Raises ScenarioError for settings that
+    cannot be, and KvvizError where ``not_run``.
     """
     if missing := not_run(architecture):
         raise KvvizError(missing.message, code=missing.code)
@@ -299,7 +309,6 @@ def plan(
         window_ratio,
         full_memory_ratio,
         radix_cache,
-        state_value_bytes,
         draft_layers,
         generation,
     )
@@ -316,7 +325,6 @@ def _plan(
     window_ratio: Fraction,
     full_memory_ratio: Fraction,
     radix_cache: bool,
-    state_value_bytes: int,
     draft_layers: int,
     generation: str,
 ) -> SglangPlan:
@@ -343,7 +351,11 @@ def _plan(
         raise ScenarioError(Message(text.PAGE_TOO_SMALL, {"page": page}), field="page_tokens")
     windowed = keeps_windows(architecture)
     share = _Share(
-        dtype=stored, tp=tp // dp, windowed=windowed, state_value_bytes=state_value_bytes, draft_layers=draft_layers
+        dtype=stored,
+        tp=tp // dp,
+        windowed=windowed,
+        state_value_bytes=state_value_bytes(architecture),
+        draft_layers=draft_layers,
     )
     states = any(isinstance(c, RecurrentState) for layer in layers for c in layer)
     tracking = tracking_slots(architecture) if radix_cache else 0
@@ -435,13 +447,14 @@ def usable_dtypes(architecture: Architecture) -> tuple[str, ...]:
 
     ``arg_groups/overrides.py:489-545``
     """
-    sparse = _sparse(architecture)
+    sparse = is_sparse(architecture)
     return tuple(d.name for d in KV_DTYPES.values() if offers(d) and not (sparse and d.name == "fp16"))
 
 
 def default_dtype(architecture: Architecture, generation: str) -> KvDtype | None:
-    """The cache type SGLang itself sets where none is given: fp8 for sparse latents on Blackwell; None: the model's."""
-    return KV_DTYPES["fp8"] if _sparse(architecture) and generation.startswith("blackwell") else None
+    """The cache type SGLang itself sets where none is given; None: it goes by the checkpoint and the model."""
+    name = default_dtype_name(architecture, generation)
+    return KV_DTYPES[name] if name else None
 
 
 def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str) -> KvDtype:
@@ -450,15 +463,15 @@ def stored_dtype(architecture: Architecture, kv_dtype: KvDtype, generation: str)
     Blackwell's TensorRT-LLM kernel and AMD's read plain fp8 (``mem_cache/kv_cache_configurator.py:3412-3473``); GLM has
     another kernel on consumer Blackwell (``arg_groups/overrides.py:630-720``).
     """
-    if kv_dtype == _RECORD and _sparse(architecture):
+    if kv_dtype == _RECORD and is_sparse(architecture):
         return kv_dtype
     choices = usable_dtypes(architecture)
     if kv_dtype.name not in choices:
         values = {"dtype": kv_dtype.name, "choices": ", ".join(choices)}
         raise ScenarioError(Message(text.DTYPE_OF_ANOTHER_ENGINE, values), field="kv_dtype")
-    if kv_dtype.name != "fp8" or not _sparse(architecture) or generation in ("blackwell", "cdna3"):
+    if kv_dtype.name != "fp8" or not is_sparse(architecture) or generation in ("blackwell", "cdna3"):
         return kv_dtype
-    plain = generation == "blackwell-rtx" and architecture.class_name != "GlmMoeDsaForCausalLM"
+    plain = generation == "blackwell-rtx" and class_of(architecture) != "GlmMoeDsaForCausalLM"
     return kv_dtype if plain else _RECORD
 
 
@@ -469,19 +482,11 @@ def default_page_tokens(architecture: Architecture, generation: str) -> int:
     """
     caches = {cache for layer in architecture.layers for cache in layer}
     if any(isinstance(c, IndexerKeys) for c in caches):
-        return 64 if _sparse(architecture) else 128
+        return 64 if is_sparse(architecture) else 128
     heads = [c for c in caches if isinstance(c, FullAttention | SlidingWindow | ChunkedAttention)]
     if not heads or generation != "blackwell":
         return 1
     return 128 if any(c.key_dim != c.value_dim for c in heads) else 64
-
-
-def _sparse(architecture: Architecture) -> bool:
-    """Latents with packed indexer keys beside them."""
-    caches = {cache for layer in architecture.layers for cache in layer}
-    return any(isinstance(c, LatentAttention) for c in caches) and any(
-        isinstance(c, IndexerKeys) and c.packed for c in caches
-    )
 
 
 def tp_sizes(architecture: Architecture, limit: int = MAX_TP) -> tuple[int, ...]:

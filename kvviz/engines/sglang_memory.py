@@ -15,7 +15,13 @@ from kvviz.text import Message
 from kvviz.text import sglang as text
 
 MULTIMODAL_BYTES: Final = 100 * MIB
-"""``SGLANG_VLM_CACHE_SIZE_MB`` (``environ.py:1598``)."""
+"""``SGLANG_VLM_CACHE_SIZE_MB`` (``environ.py:1598``), for what an encoder makes of images or sound
+(``mem_cache/kv_cache_configurator.py:202-219, 3034-3038``)."""
+IMAGES_IN_GPU_BYTES: Final = 1_024 * MIB
+"""``SGLANG_MM_FEATURE_CACHE_MB`` (``environ.py:1622``), which takes its place where images travel through GPU memory
+(``arg_groups/model_overrides/qwen3_vl.py:91-106``)."""
+_PLAIN_VISION: Final = (24, 1_024)
+"""Layers and width of the encoder that others are compared with."""
 _BEFORE_LOAD_BYTES: Final = 143_771 * MIB - round((124.23 + 14.98) * GIB)
 """An H200 of 143,771 MiB had 124.23 GiB free after 14.98 GiB of weights (sgl-project/sglang issue 6753)."""
 
@@ -46,7 +52,8 @@ def pool(
     device_bytes: int,
     weights: Estimate,
     memory_fraction: float,
-    multimodal: bool = False,
+    multimodal: bool,
+    images_in_gpu: bool = False,
     before_load_bytes: int | None = None,
 ) -> Pool:
     """The terms of the budget; ``before_load_bytes``: read in a log, in place of the estimate."""
@@ -64,6 +71,8 @@ def pool(
         source=Message(text.SLACK, {"share": f"{float(left):.1%}"}),
     )
     kept = Estimate(value_bytes=MULTIMODAL_BYTES if multimodal else 0, basis="exact", source=Message(text.MULTIMODAL))
+    if images_in_gpu:
+        kept = Estimate(value_bytes=IMAGES_IN_GPU_BYTES, basis="exact", source=Message(text.MULTIMODAL_IN_GPU))
     return Pool(device_bytes=device_bytes, before_load=before, slack=slack, weights=weights, multimodal=kept)
 
 
@@ -80,11 +89,14 @@ def default_memory_fraction(
     dp_attention: int = 1,
     latent: bool = False,
     chunked_prefill_tokens: int | None = None,
+    prefill_graphs: bool = True,
+    vision: tuple[int, int] | None = None,
 ) -> float:
-    """``--mem-fraction-static`` where it is not given, for a text model on an NVIDIA GPU with CUDA graphs on.
+    """``--mem-fraction-static`` where it is not given, on an NVIDIA GPU with CUDA graphs on.
 
-    ``arg_groups/memory_hook.py:281-390``, in MiB: a base, the activations of a prefill chunk, libraries of many GPUs,
-    graphs of decoding and prefill; at least 10 GiB on large GPUs.
+    ``arg_groups/memory_hook.py:281-462``, in MiB: a base, the activations of a prefill chunk, libraries of many GPUs,
+    graphs of decoding and prefill; at least 10 GiB on large GPUs. What is left is scaled for a model that takes images
+    by the size of their encoder, ``vision``: its layers and width.
     """
     default_chunk, batch = _defaults(device_bytes, tp)
     chunk = chunked_prefill_tokens or default_chunk
@@ -92,11 +104,19 @@ def default_memory_fraction(
     reserved = 512 + max(chunk, 2_048) * 1.5 + tp * pp / 8 * 1_024 + batch * 2
     if dp_attention > 1:
         reserved += batch * dp_attention * (4.5 if batch > 300 else 3)
-    if pp == 1:  # prefill graphs are not made with pipeline stages
+    if pp == 1 and prefill_graphs:  # they are not made with pipeline stages
         reserved += 1_536 if latent else 8 * len(_prefill_graphs(chunk))
     if total > 60 * 1_024:
         reserved = max(reserved, 10 * 1_024)
-    return round((total - reserved) / total, 3)
+    fraction = round((total - reserved) / total, 3)
+    return fraction if vision is None else fraction * _left_by_vision(*vision)
+
+
+def _left_by_vision(layers: int, width: int) -> float:
+    """A twentieth less, and a tenth less again for each time an encoder is larger than a plain one, within bounds."""
+    plain_layers, plain_width = _PLAIN_VISION
+    size = layers * width**2 / (plain_layers * plain_width**2)
+    return 0.95 * max(0.8, min(1.05, 1 - 0.1 * (size - 1)))
 
 
 def _defaults(device_bytes: int, tp: int) -> tuple[int, int]:

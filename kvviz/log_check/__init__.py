@@ -12,7 +12,14 @@ from types import ModuleType
 from typing import Any, Final
 
 from kvviz.core.architecture import Architecture
-from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, RecurrentState, SlidingWindow
+from kvviz.core.cache import (
+    ChunkedAttention,
+    FullAttention,
+    IndexerKeys,
+    LatentAttention,
+    RecurrentState,
+    SlidingWindow,
+)
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import GIB
@@ -53,6 +60,8 @@ _EXPANDED_BEFORE: Final = 5_300
 """The first build of llama.cpp that kept latents as such."""
 _OTHER_KERNELS: Final = "l40s"
 """A GPU whose kernels leave no states behind at block boundaries."""
+_BLACKWELL: Final = "b200"
+"""A GPU on which SGLang keeps sparse latents in plain fp8."""
 _DRAFT_TOKENS: Final = (1, 2, 3, 4)
 _MOST_WAYS: Final = 128
 """Ways that are tried, the simplest first: no log whose cause is known needs 20 of them, and each takes its time."""
@@ -314,6 +323,8 @@ def _assumptions(log: EngineLog, architecture: Architecture, settings: Settings,
                           for on in (True, False)]  # fmt: skip
     if log.engine == "vllm" and log.version is None and log.form.startswith("V1") and log.gpu_blocks is None:
         found += [{"version": v} for v in ("0.20", "auto") if v != settings.version]
+    if log.engine == "sglang" and layers.has(architecture, IndexerKeys):
+        found.append({"gpu": _BLACKWELL})
     if log.engine == "tensorrt-llm" and log.block_tokens is None:
         found.append({"block_tokens": 64})
     if log.tp is None and "tp" not in given:

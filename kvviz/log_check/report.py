@@ -130,7 +130,7 @@ def _signed(name: str, value: float) -> str:
 
 def _assumed(of: Check, lang: Lang) -> Iterator[str]:
     for name, value in of.assumed.items():
-        switch = f"{name}_{'on' if value else 'off'}"
+        switch = f"{name}_{value if isinstance(value, str) else 'on' if value else 'off'}"
         if switch in text.ASSUMED:
             yield text.ASSUMED[switch](lang)
         elif name != "draft_layers" or value:

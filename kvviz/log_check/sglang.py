@@ -32,7 +32,7 @@ def plan_of(architecture: Architecture, settings: Settings) -> SglangPlan:
     known = layers.at_full_length(architecture) if settings.full_windows else architecture
     scenario = Scenario(
         engine="sglang",
-        gpu="",
+        gpu=settings.gpu,
         gpus=settings.tp * settings.pp,
         tp=settings.tp,
         pp=settings.pp,

@@ -173,6 +173,7 @@ ASSUMED = {
     "tp": Text(en="the tensor-parallel size is {value}", ja="テンソル並列数が {value}"),
     "dp": Text(en="the figures are one engine's", ja="1 エンジン分の値"),
     "gpu": Text(en="the GPU's kernels keep no further states", ja="GPU のカーネルが余分な状態を持たない"),
+    "gpu_b200": Text(en="the GPU is a Blackwell one", ja="GPU が Blackwell"),
     "block_tokens": Text(en="a block has {value} tokens", ja="ブロックが {value} トークン"),
 }
 AND = Text(en=" and ", ja="、")

@@ -20,6 +20,26 @@ NO_CACHE = Text(
     "{model} にはキャッシュを保持するレイヤーがないため、確保するものがありません。",
 )
 
+# What a class decides
+CLASS_BY_TYPE = Text(
+    "SGLang {version} decides by a model's class whether windows have a pool of their own and how many state slots a "
+    "request takes. This file names none that it knows, so the class of its model type {type} is used: {class}.",
+    "SGLang {version} では、ウィンドウを専用のプールに置くか、1 リクエストが状態スロットをいくつ使うかが"
+    "モデルのクラスで決まります。このファイルには SGLang の知るクラス名がないため、"
+    "モデルタイプ {type} のクラス {class} として計算しています。",
+)
+CLASS_UNKNOWN = Text(
+    "SGLang decides by a model's class whether windows have a pool of their own and how many state slots a request "
+    "takes, and no class is known here: windows are counted at full length, and 3 state slots a request.",
+    "SGLang では、ウィンドウを専用のプールに置くか、1 リクエストが状態スロットをいくつ使うかがモデルのクラスで"
+    "決まりますが、ここではクラスが不明です。ウィンドウは全長、状態スロットは 1 リクエストあたり 3 個として"
+    "計算しています。",
+)
+DTYPE_DEFAULT = Text(
+    "SGLang {version} sets this type for this architecture on this GPU.",
+    "SGLang {version} は、この GPU でこのアーキテクチャにこの型を設定します。",
+)
+
 # Settings that cannot be
 DTYPE_OF_ANOTHER_ENGINE = Text(
     "SGLang has no {dtype} form of this cache: use one of {choices}.",
@@ -59,5 +79,11 @@ SLACK = Text(
 MULTIMODAL = Text(
     "Kept for images and sound, which are handled after the pool is sized (SGLANG_VLM_CACHE_SIZE_MB).",
     "画像や音声のために残す量です。プールの大きさを決めた後に使われます（SGLANG_VLM_CACHE_SIZE_MB）。",
+)
+MULTIMODAL_IN_GPU = Text(
+    "Kept for images, which SGLang moves through GPU memory for this model on a large Hopper GPU "
+    "(SGLANG_MM_FEATURE_CACHE_MB).",
+    "画像のために残す量です。大きな Hopper の GPU では、SGLang はこのモデルの画像を GPU メモリ経由で渡します"
+    "（SGLANG_MM_FEATURE_CACHE_MB）。",
 )
 ENTERED = Text("As you entered it.", "入力された値です。")

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvviz.catalogue import load
-from kvviz.core.architecture import Architecture
+from kvviz.budgets import Budget
+from kvviz.catalogue import load, models
+from kvviz.core.architecture import Architecture, entered_config, read_config
 from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, RecurrentState, SlidingWindow
 from kvviz.core.dtypes import KV_DTYPES
-from kvviz.core.errors import KvvizError, ScenarioError
+from kvviz.core.errors import ConfigError, KvvizError, ScenarioError
 from kvviz.core.units import GIB, MIB
-from kvviz.engines import sglang, sglang_memory
+from kvviz.engines import sglang, sglang_memory, sglang_models
 from kvviz.estimate import Estimate
+from kvviz.scenario import Scenario
+from kvviz.sizing import size
 from kvviz.text import Message, Text
 from tests.engines import models as m
 
@@ -79,7 +83,8 @@ def test_cells(model: str, cell: Fraction | int) -> None:
 def test_states_are_fp32_beside_bf16_convolutions() -> None:
     made = plan("Qwen/Qwen3-Next-80B-A3B-Instruct")
     assert made.slot_bytes == 36 * (8_192 * 3 * 2 + 32 * 128 * 128 * 4) == 77_266_944
-    assert plan("Qwen/Qwen3-Next-80B-A3B-Instruct", state_value_bytes=2).slot_bytes == 39_518_208
+    in_file = replace(load("Qwen/Qwen3-Next-80B-A3B-Instruct").architecture, state_dtype="bfloat16")
+    assert plan(in_file).slot_bytes == 39_518_208
     assert plan("Qwen/Qwen3-Next-80B-A3B-Instruct", tp=2).slot_bytes * 2 == made.slot_bytes
 
 
@@ -153,13 +158,228 @@ def test_sparse_latents_in_fp8() -> None:
     assert plan("zai-org/GLM-5", kv_dtype=FP8, generation="blackwell-rtx").kv_dtype.name == "fp8_ds_mla"
     assert plan(m.DEEPSEEK_V32, kv_dtype=KV_DTYPES["fp8_ds_mla"]) == plan(m.DEEPSEEK_V32, kv_dtype=FP8)
     assert plan(m.DEEPSEEK_R1, kv_dtype=FP8).stages[0].full_bytes == 61 * 576
-    assert sglang.default_dtype(m.DEEPSEEK_V32, "blackwell") == FP8
-    assert sglang.default_dtype(m.DEEPSEEK_V32, "hopper") is None
     assert sglang.usable_dtypes(m.DEEPSEEK_V32) == ("bf16", "fp8")
     with pytest.raises(ScenarioError, match="bf16, fp8"):
         plan(m.DEEPSEEK_V32, kv_dtype=KV_DTYPES["fp16"])
     with pytest.raises(ScenarioError, match="bf16, fp16, fp8"):
         plan(m.QWEN3_32B, kv_dtype=KV_DTYPES["q8_0"])
+
+
+@pytest.mark.parametrize(
+    ("model", "generation", "dtype"),
+    [
+        ("deepseek-ai/DeepSeek-V3.2", "blackwell", "fp8"),
+        ("deepseek-ai/DeepSeek-V3.2", "blackwell-rtx", "fp8"),
+        ("deepseek-ai/DeepSeek-V3.2", "hopper", "bf16"),
+        ("deepseek-ai/DeepSeek-V3.2", "cdna3", "bf16"),
+        ("nvidia/GLM-5-NVFP4", "hopper", "bf16"),  # whatever the checkpoint asks for
+        ("meituan-longcat/LongCat-Flash-Lite-Sparse", "blackwell", "fp8"),
+        ("deepseek-ai/DeepSeek-R1", "blackwell", None),
+        ("MiniMaxAI/MiniMax-M3", "blackwell", None),
+        ("Qwen/Qwen3-32B", "blackwell", None),
+    ],
+)
+def test_the_type_sglang_itself_sets(model: str, generation: str, dtype: str | None) -> None:
+    default = sglang.default_dtype(load(model).architecture, generation)
+    assert (default and default.name) == dtype
+
+
+# --- what a class decides --------------------------------------------------------------------------------------------
+
+
+def changed(model: str, **text: object) -> Architecture:
+    """A bundled config with other fields in its language part."""
+    config = json.loads(json.dumps(load(model).config))
+    config.get("text_config", config).update(text)
+    return read_config(config)
+
+
+@pytest.mark.parametrize(
+    ("model", "cell", "slots", "slot_bytes"),
+    [
+        ("stepfun-ai/Step-3.7-Flash", 12 * 4_096 + Fraction(4, 5) * 33 * 4_096, 0, 0),  # 157,286.4; was 184,320
+        ("stepfun-ai/Step-3.7-Flash-FP8", Fraction(1_572_864, 10), 0, 0),
+        ("Qwen/Qwen3.5-4B", 32_768, 5, 24 * (8_192 * 3 * 2 + 32 * 128 * 128 * 4)),  # 3 slots before
+        ("Qwen/Qwen3.5-27B", 65_536, 5, 48 * (10_240 * 3 * 2 + 48 * 128 * 128 * 4)),
+        ("LiquidAI/LFM2-2.6B", 16_384, 3, 22 * 2_048 * 2 * 2),
+    ],
+)
+def test_a_class_is_told_by_the_model_type_too(model: str, cell: Fraction | int, slots: int, slot_bytes: int) -> None:
+    made = plan(model)
+    assert made.cell_bytes(made.stages[0]) == cell
+    assert (made.slots_per_request, made.slot_bytes) == (slots, slot_bytes)
+
+
+def test_every_bundled_model_is_the_same_without_its_class_name() -> None:
+    """Where the rest of the file says what it is."""
+    told = 0
+    for model in models():
+        config = {k: v for k, v in load(model).config.items() if k != "architectures"}
+        try:
+            nameless = read_config(config)
+        except ConfigError:  # there is no model_type either
+            continue
+        named = load(model).architecture
+        told += 1
+        ours, theirs = sglang.not_run(nameless), sglang.not_run(named)
+        assert (ours and ours.code) == (theirs and theirs.code), model
+        if theirs:
+            continue
+        assert sglang_models.keeps_windows(nameless) == sglang_models.keeps_windows(named), model
+        assert sglang_models.tracking_slots(nameless) == sglang_models.tracking_slots(named), model
+        assert sglang_models.state_value_bytes(nameless) == sglang_models.state_value_bytes(named), model
+        assert sglang_models.takes_media(nameless) == sglang_models.takes_media(named), model
+        assert sglang_models.vision_size(nameless) == sglang_models.vision_size(named), model
+        for generation in ("hopper", "blackwell"):
+            assert sglang.default_dtype(nameless, generation) == sglang.default_dtype(named, generation), model
+    assert told > 150
+
+
+def test_a_class_that_sglang_has_is_taken_at_its_word() -> None:
+    scout = load("meta-llama/Llama-4-Scout-17B-16E-Instruct").architecture
+    assert sglang_models.keeps_windows(scout)
+    assert not sglang_models.keeps_windows(replace(scout, class_name="Llama4ForCausalLM", part=""))
+    assert sglang_models.keeps_windows(replace(scout, class_name="MyLlama4ForConditionalGeneration"))
+    nano = load("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16").architecture
+    assert plan(replace(nano, class_name="NemotronH_Nano_Omni_Reasoning_V3")).slots_per_request == 3
+
+
+def test_a_file_may_ask_for_a_window_pool() -> None:
+    asked = changed("google/gemma-3-27b-it", is_hybrid_swa=True)
+    made = plan(asked)
+    assert made.window_tokens == 1_024
+    assert made.cell_bytes(made.stages[0]) == 81_920 + Fraction(4, 5) * 425_984
+    assert plan(changed("google/gemma-3-27b-it", is_hybrid_swa=False)).window_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "code"),
+    [
+        ("stepfun-ai/Step-3.7-Flash", "Step3p7FlashForCausalLM", "sglang-class-by-type"),
+        ("Qwen/Qwen3.5-4B", "", "sglang-class-by-type"),
+        ("Qwen/Qwen3.5-27B", "Qwen3_5ForConditionalGeneration", None),
+        ("google/gemma-2-9b-it", "Gemma2ForCausalLM", None),
+        ("google/gemma-2-9b-it", "", None),  # a type that keeps windows at full length whatever its class
+        ("Qwen/Qwen3-32B", "", None),
+    ],
+)
+def test_what_a_class_was_needed_for_is_said(model: str, name: str, code: str | None) -> None:
+    note = sglang.class_note(replace(load(model).architecture, class_name=name))
+    assert (note and note.code) == code
+
+
+def test_layers_without_any_class_say_that_it_is_not_known() -> None:
+    rows = read_config(
+        entered_config([{"kind": "window", "count": 2, "kv_heads": 8, "key_dim": 64, "window_tokens": 512}])
+    )
+    note = sglang.class_note(rows)
+    assert note is not None
+    assert note.code == "sglang-class-unknown"
+    assert plan(rows).window_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "written", "slot_bytes"),
+    [
+        ("Qwen/Qwen3.5-27B", "float32", 153_944_064),
+        ("Qwen/Qwen3.5-27B", "bfloat16", 78_446_592),
+        ("Qwen/Qwen3.5-27B", "float16", 78_446_592),
+        ("Qwen/Qwen3-Next-80B-A3B-Instruct", "int8", 77_266_944),  # warned of
+        ("Qwen/Qwen3-Next-80B-A3B-Instruct", 16, 77_266_944),
+        ("Qwen/Qwen3-Next-80B-A3B-Instruct", "bfloat16", 39_518_208),
+        ("tiiuae/Falcon-H1-7B-Instruct", "bfloat16", 70_152_192),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "bfloat16", 23 * (6_144 * 3 * 2 + 64 * 64 * 128 * 2)),
+        ("moonshotai/Kimi-Linear-48B-A3B-Instruct", "bfloat16", 43_417_600),  # KDA does not look at it
+        ("ibm-granite/granite-4.0-h-tiny", "bfloat16", 36 * (3_328 * 3 * 2 + 48 * 64 * 128 * 4)),
+    ],
+)
+def test_states_are_of_the_type_in_the_file(model: str, written: object, slot_bytes: int) -> None:
+    assert plan(changed(model, mamba_ssm_dtype=written)).slot_bytes == slot_bytes
+
+
+@pytest.mark.parametrize(
+    ("architecture", "gpu", "gpus", "dtype", "content_bytes", "request_bytes"),
+    [
+        (changed("Qwen/Qwen3.5-27B"), "h200", 1, "bf16", 2_301_427_712, 2_917_203_968),
+        (changed("Qwen/Qwen3.5-27B", mamba_ssm_dtype="bfloat16"), "h200", 1, "bf16", 2_225_930_240, 2_539_716_608),
+        (
+            changed("stepfun-ai/Step-3.7-Flash"),
+            "h200",
+            1,
+            "bf16",
+            1_679_818_752,
+            ceil(Fraction(1_572_864, 10) * 32_768),
+        ),
+        (changed("deepseek-ai/DeepSeek-V3.2"), "h200", 8, "bf16", 2_566_520_832, 78_324 * 32_768),
+        (changed("deepseek-ai/DeepSeek-V3.2"), "b200", 8, "fp8", 43_188 * 32_768, 43_188 * 32_768),
+        (changed("deepseek-ai/DeepSeek-V3.2"), "", 8, "bf16", 2_566_520_832, 78_324 * 32_768),
+        (changed("nvidia/GLM-5-NVFP4"), "h200", 8, "bf16", 100_152 * 32_768, 100_152 * 32_768),
+        (changed("nvidia/GLM-5-NVFP4"), "b200", 8, "fp8", 55_224 * 32_768, 55_224 * 32_768),
+    ],
+)
+def test_requests_recomputed_by_hand(
+    architecture: Architecture, gpu: str, gpus: int, dtype: str, content_bytes: int, request_bytes: int
+) -> None:
+    answer = size(architecture, Scenario(engine="sglang", gpu=gpu, gpus=gpus, input=32_768, output=0), weights=None)
+    assert answer.kv_dtype.name == dtype
+    assert (answer.content_bytes, answer.request_bytes) == (content_bytes, request_bytes)
+    set_by_engine = "SGLang 0.5.23 sets this type" in answer.kv_dtype_reason("en")
+    assert set_by_engine == sglang_models.is_sparse(architecture)
+
+
+@pytest.mark.parametrize(
+    ("model", "reserve_mib", "vision", "graphs"),
+    [
+        ("Qwen/Qwen3-32B", 0, None, True),
+        ("Qwen/Qwen2.5-VL-7B-Instruct", 100, (32, 1_280), False),
+        ("Qwen/Qwen2-VL-2B-Instruct", 100, (32, 1_536), False),
+        ("Qwen/Qwen3-VL-8B-Instruct", 1_024, (27, 1_152), False),  # on an H200
+        ("Qwen/Qwen3.5-27B", 100, (24, 1_152), True),  # SGLang's own class does not read the depth
+        ("google/gemma-3-27b-it", 0, None, True),  # only with --enable-multimodal
+        ("google/gemma-4-E2B-it", 100, (16, 768), False),
+        ("meta-llama/Llama-4-Scout-17B-16E-Instruct", 0, None, True),
+        ("moonshotai/Kimi-K2.6", 100, (27, 1_152), True),
+        ("openbmb/MiniCPM-V-2_6", 100, (27, 1_152), False),
+        ("zai-org/GLM-4.1V-9B-Thinking", 100, (24, 1_536), False),
+        ("XiaomiMiMo/MiMo-V2-Flash", 0, None, True),
+    ],
+)
+def test_room_for_images(model: str, reserve_mib: int, vision: tuple[int, int] | None, graphs: bool) -> None:
+    architecture = load(model).architecture
+    scenario = Scenario(engine="sglang", gpu="h200")
+    weights = Estimate(value_bytes=GIB, basis="measured", source=Message(Text("log", "ログ")))
+    budget = size(architecture, scenario, weights=weights).budget
+    assert budget is not None
+    assert budget.activations.value_bytes == reserve_mib * MIB
+    assert sglang_models.vision_size(architecture) == vision
+    assert sglang_models.prefill_graphs(architecture) == graphs
+
+
+def test_an_encoder_that_the_file_leaves_to_its_class() -> None:
+    for model, size_of_class in (("Qwen/Qwen3-VL-2B-Instruct", (27, 1_152)), ("Qwen/Qwen3.5-27B", (24, 1_152))):
+        for vision in ({}, None):
+            architecture = read_config({**load(model).config, "vision_config": vision})
+            assert sglang_models.vision_size(architecture) == size_of_class
+    plain = read_config({**load("google/gemma-4-E2B-it").config, "vision_config": {}})
+    assert sglang_models.vision_size(plain) == (24, 1_024)
+
+
+def test_the_fraction_is_of_what_was_free_as_entered() -> None:
+    weights = Estimate(value_bytes=GIB, basis="measured", source=Message(Text("log", "ログ")))
+
+    def budget(gib: float) -> Budget:
+        scenario = Scenario(engine="sglang", gpu="h200", memory_fraction=0.8, non_torch_gib=gib)
+        made = size(load("Qwen/Qwen3-32B").architecture, scenario, weights=weights).budget
+        assert made is not None
+        return made
+
+    assert budget(1).non_torch.value_bytes == GIB
+    assert budget(1).available_bytes - budget(6).available_bytes == pytest.approx(4 * GIB, abs=2)
+
+
+def test_a_file_may_leave_its_encoders_out() -> None:
+    config = {**load("Qwen/Qwen3.5-27B").config, "language_model_only": True}
+    assert not sglang_models.takes_media(read_config(config))
 
 
 def test_drafts_scale_the_cell() -> None:
@@ -231,7 +451,7 @@ WEIGHTS = Estimate(value_bytes=round(14.98 * GIB), basis="measured", source=Mess
 
 def test_the_pool_of_a_public_log() -> None:
     """Llama 3 8B on an H200 with 0.872: 871,371 tokens were printed (sgl-project/sglang issue 6753)."""
-    budget = sglang_memory.pool(device_bytes=143_771 * MIB, weights=WEIGHTS, memory_fraction=0.872)
+    budget = sglang_memory.pool(device_bytes=143_771 * MIB, weights=WEIGHTS, memory_fraction=0.872, multimodal=False)
     tokens = plan(m.architecture(*m.QWEN3_32B.layers[:32])).pool_tokens(budget.available_bytes)
     assert tokens == pytest.approx(871_371, rel=0.001)
     assert budget.before_load.basis == "assumed"
@@ -241,7 +461,7 @@ def test_the_pool_of_a_public_log() -> None:
     assert logged.before_load.basis == "measured"
     assert budget.available_bytes - logged.available_bytes > 100 * MIB
     with pytest.raises(ScenarioError, match="mem-fraction-static"):
-        sglang_memory.pool(device_bytes=GIB, weights=WEIGHTS, memory_fraction=1.5)
+        sglang_memory.pool(device_bytes=GIB, weights=WEIGHTS, memory_fraction=1.5, multimodal=False)
 
 
 @pytest.mark.parametrize(
@@ -252,6 +472,10 @@ def test_the_pool_of_a_public_log() -> None:
         # 512 + 8,192 x 1.5 + 1,024 + 512 x 2 + 1,536 = 16,384 MiB
         (143_771, {"tp": 8, "latent": True}, 0.886),
         (24_564, {}, 0.704),
+        # no graphs of prefill: 512 + 12,288 + 128 + 512 = 13,440 MiB; Qwen3-VL-8B's encoder is 1.42 plain ones
+        (143_771, {"prefill_graphs": False, "vision": (27, 1_152)}, 0.907 * 0.95 * 0.95762),
+        (81_559, {"vision": (16, 768)}, 0.829 * 0.95 * 1.05),
+        (81_559, {"vision": (32, 1_536)}, 0.829 * 0.95 * 0.8),
     ],
 )
 def test_the_default_fraction(memory_mib: int, settings: dict[str, Any], fraction: float) -> None:
@@ -298,7 +522,7 @@ PLANS = st.builds(
         radix_cache=radix,
     ),
     LAYERS,
-    st.sampled_from(["", "InklingForConditionalGeneration"]),
+    st.sampled_from(["MambaForCausalLM", "InklingForConditionalGeneration"]),
     st.sampled_from([1, 2, 8]),
     st.integers(1, 4),
     st.sampled_from([1, 2]),

@@ -1,7 +1,7 @@
 """config.json (a dict) -> Architecture. One small reader per family, class defaults in one table."""
 
 from kvviz.core.architecture.entered import ENTERED_TYPE, MOST_ROWS, ROW_FIELDS, entered_config, rows_of
-from kvviz.core.architecture.model import Architecture, Fact, KvScheme, Note, WeightBlocks
+from kvviz.core.architecture.model import Architecture, Fact, KvScheme, Note, Vision, WeightBlocks
 from kvviz.core.architecture.reader import parse_config, read_config, understood, used_fields
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Fact",
     "KvScheme",
     "Note",
+    "Vision",
     "WeightBlocks",
     "entered_config",
     "parse_config",

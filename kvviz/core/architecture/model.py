@@ -67,6 +67,17 @@ class Mixture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vision:
+    """The encoder of images, as a file describes it; None for what it leaves to its class."""
+
+    layers: int | None
+    """``num_hidden_layers``, or ``vt_num_hidden_layers``."""
+    depth: int | None
+    """The same under a name that not every class reads."""
+    width: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """One model's cache layout and the few sizes that budgets need."""
 
@@ -95,5 +106,17 @@ class Architecture:
     """Whether it has experts in whatever way; None where the file says nothing of how it is made but its cache."""
     query_rank: int | None = None
     """Width that latent attention compresses queries to; None where it does not."""
+    part: str = ""
+    """Object of the file that the language part stands in, by name; empty where it is the file itself."""
+    media: tuple[str, ...] = ()
+    """Objects of the file itself that describe an encoder of images or sound, by name."""
+    vision: Vision | None = None
+    """None where the file itself has no ``vision_config``."""
+    text_only: bool = False
+    """The file says ``language_model_only``: its encoders are left out."""
+    state_dtype: str = ""
+    """``mamba_ssm_dtype`` as the file writes it, whichever engine follows it; empty where it does not."""
+    window_pool: bool = False
+    """The file says ``is_hybrid_swa``: its windows are to have a pool of their own."""
     facts: tuple[Fact, ...]
     notes: tuple[Note, ...]

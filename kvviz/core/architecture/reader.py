@@ -15,9 +15,19 @@ from kvviz.core.architecture.attention import (
 from kvviz.core.architecture.defaults import SIZES, class_defaults
 from kvviz.core.architecture.entered import ENTERED_TYPE
 from kvviz.core.architecture.families import READERS, find_family
-from kvviz.core.architecture.fields import MAX_SIZE, MAX_TOKENS, Fields, Json, Path, json_path, kind_of, shown
+from kvviz.core.architecture.fields import (
+    MAX_SHOWN,
+    MAX_SIZE,
+    MAX_TOKENS,
+    Fields,
+    Json,
+    Path,
+    json_path,
+    kind_of,
+    shown,
+)
 from kvviz.core.architecture.mixture import has_experts, read_mixture
-from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype, WeightBlocks
+from kvviz.core.architecture.model import Architecture, KvScheme, ModelDtype, Vision, WeightBlocks
 from kvviz.core.cache import Layer, RecurrentState, letter
 from kvviz.core.errors import ConfigError, Problem, UnknownArchitectureError
 from kvviz.core.units import MIB
@@ -206,6 +216,12 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         mixture=read_mixture(text, len(layers)),
         experts=None if family == ENTERED_TYPE else has_experts(text),
         query_rank=_width(text, "q_lora_rank") or None,
+        part=str(text.path[0]) if text.path else "",
+        media=tuple(name for name in MEDIA_PARTS if root.has(name)),
+        vision=_vision(root),
+        text_only=root.value("language_model_only") is True,
+        state_dtype=_plain_word(text, "mamba_ssm_dtype"),
+        window_pool=text.value("is_hybrid_swa") is True,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )
@@ -232,6 +248,21 @@ def _takes_media(text: Fields, root: Fields) -> bool:
             return part is not None
         part = part.part(str(step)) if isinstance(part.data.get(str(step)), dict) else None
     return False
+
+
+def _vision(root: Fields) -> Vision | None:
+    """What an engine's room for images goes by; no number of the layout rests on it."""
+    part = _object(root, "vision_config")
+    if part is None:
+        return None
+    layers = _width(part, "num_hidden_layers", "vt_num_hidden_layers")
+    width = _width(part, "hidden_size", "vt_hidden_size")
+    return Vision(layers=layers or None, depth=_width(part, "depth") or None, width=width or None)
+
+
+def _plain_word(text: Fields, name: str) -> str:
+    value = text.value(name)
+    return value[:MAX_SHOWN] if isinstance(value, str) else ""
 
 
 def _has_attention(layers: tuple[Layer, ...]) -> bool:
