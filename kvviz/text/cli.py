@@ -107,6 +107,12 @@ FLAGS = {
     "draft_layers": Text(
         en="layers that a draft (MTP, EAGLE) adds to the cache", ja="ドラフト（MTP、EAGLE）がキャッシュに加える層の数"
     ),
+    "draft_tokens": Text(
+        en="tokens that a draft proposes at once (vLLM num_speculative_tokens), a state kept for each; with draft "
+        "layers 1 is assumed",
+        ja="ドラフトが一度に提案するトークン数（vLLM の num_speculative_tokens）。その数だけ状態を持つ。"
+        "ドラフトがあれば 1 と仮定",
+    ),
     "v_dtype": Text(
         en="type of the values where they are stored apart (llama.cpp -ctv)",
         ja="V の型（llama.cpp の -ctv のように K と別に選べる場合）",
