@@ -141,18 +141,21 @@ def with_draft(weights: Estimate, architecture: Architecture, layers: int) -> Es
 
     What a person typed is taken to be all there is. A file on the Hub has the model's own prediction (MTP) layers in it
     where its config names some. Those that were left out when a config was counted are taken to be like the model's
-    last layer, besides the matrix that joins a layer's two inputs (2 x hidden, hidden), which is kept in 16 bits.
+    last layer, besides the matrix that joins a layer's two inputs (2 x hidden, hidden), which is kept in 16 bits. Not
+    so in builds of less than 8 bits, which leave these layers as they were or not, and whose files seldom say.
     """
     own = next((int(f.value) for f in architecture.facts if f.term == "draft_layers"), 0)
     if weights.source.text == text.TYPED:
         return weights
     if weights.source.text == text.FROM_HUB and own:
         return weights
-    if weights.source.text != text.COUNTED_WITHOUT_MTP or not own:
+    known, hidden, mixture = weights.parameters, architecture.hidden_size, architecture.mixture
+    if weights.source.text != text.COUNTED_WITHOUT_MTP or not own or known is None or hidden is None:
         return None
-    bytes_of = _parts(weights.value_bytes, weights.parameters, ByIdentity(architecture))
-    hidden, mixture, last = architecture.hidden_size, architecture.mixture, len(architecture.layers) - 1
-    if bytes_of is None or hidden is None or (architecture.experts and (mixture is None or last not in mixture.layers)):
+    bytes_of, last = _parts(weights.value_bytes, known, ByIdentity(architecture)), len(architecture.layers) - 1
+    if bytes_of is None or bytes_of.rate < 1 or any(size < count for count, size in known.packed):
+        return None
+    if architecture.experts and (mixture is None or last not in mixture.layers):
         return None
     each = (bytes_of.attention[last] + bytes_of.copied[last]) * bytes_of.rate + bytes_of.rest / (last + 1)
     if mixture is not None:

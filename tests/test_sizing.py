@@ -672,6 +672,8 @@ class TestDraft:
             ("deepseek-ai/DeepSeek-R1", {}, False),
             ("deepseek-ai/DeepSeek-R1", {"draft_layers": 1}, False),
             ("deepseek-ai/DeepSeek-R1", {"draft_layers": 1, "weights_gib": 690.0}, False),  # as they were typed
+            ("nvidia/DeepSeek-V3.1-NVFP4", {"draft_layers": 1}, True),  # its draft may be in another type
+            ("deepseek-ai/DeepSeek-R1", {"draft_layers": 1, "weight_dtype": "int4"}, True),
             ("Qwen/Qwen3-32B", {"draft_layers": 1}, True),  # a draft of somebody else's
             ("Qwen/Qwen3-Next-80B-A3B-Instruct", {"draft_layers": 1, "gpus": 2}, True),  # its file names none
             ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", {"draft_layers": 1}, True),  # layers of many kinds

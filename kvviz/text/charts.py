@@ -52,7 +52,7 @@ KEPT_FREE = Text(en="Kept free", ja="空けておく分")
 CACHE_SPARE = Text(en="Cache spare", ja="キャッシュの余り")
 CACHE_SHORT = Text(en="Cache short", ja="キャッシュの不足")
 REMAINDER = Text(en="Less than a block", ja="1 ブロック未満の端数")
-REMAINDER_AND_NULL = Text(en="Null block and rest", ja="null block と端数")
+REMAINDER_AND_NULL = Text(en="Null block and rest", ja="null ブロックと端数")
 
 CARD = Text(en="{device}: {bytes}", ja="{device}：{bytes}")
 ESTIMATED = Text(en="{bytes} (est.)", ja="{bytes}（推定）")
@@ -82,7 +82,7 @@ SPARE_SOURCE_BYTES = Text(en="Pool of {pool} − needed", ja="プール {pool} �
 BLOCKS = Text(en="{blocks} {blocks:block|blocks}", ja="{blocks} ブロック")
 BLOCKS_WITH_NULL = Text(
     en="{blocks} {blocks:block|blocks}, 1 null",
-    ja="{blocks} ブロック、うち null block 1 個",
+    ja="{blocks} ブロック、うち null 1 個",
 )
 SPARE_SOURCE_KEPT = Text(
     en="Pool of {pool} ({blocks}) − {kept} kept free − needed",

@@ -108,10 +108,8 @@ FLAGS = {
         en="layers that a draft (MTP, EAGLE) adds to the cache", ja="ドラフト（MTP、EAGLE）がキャッシュに加える層の数"
     ),
     "draft_tokens": Text(
-        en="tokens that a draft proposes at once (vLLM num_speculative_tokens), a state kept for each; with draft "
-        "layers 1 is assumed",
-        ja="ドラフトが一度に提案するトークン数（vLLM の num_speculative_tokens）。その数だけ状態を持つ。"
-        "ドラフトがあれば 1 と仮定",
+        en="tokens that a draft proposes at once, a state kept for each (vLLM num_speculative_tokens; assumed: 1)",
+        ja="ドラフトが一度に提案し、状態がその数だけ増えるトークン数（vLLM の num_speculative_tokens、仮定値 1）",
     ),
     "v_dtype": Text(
         en="type of the values where they are stored apart (llama.cpp -ctv)",
