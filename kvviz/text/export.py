@@ -49,7 +49,8 @@ NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
     "sglang": Text(
         "Of SGLang: draft models of another kind than the model's own layers; states kept for drafted tokens; context "
         "parallelism; prefill and decoding on separate GPUs.",
-        "SGLang：モデルと異なる種類のドラフトモデル、ドラフトのトークンのための状態、コンテキスト並列、プリフィルとデコードの GPU の分離。",
+        "SGLang：モデルと異なる種類のドラフトモデル、ドラフトのトークンのための状態、コンテキスト並列、"
+        "プリフィルとデコードの GPU の分離。",
     ),
     "tensorrt-llm": Text(
         "Of TensorRT-LLM: draft layers and models; context parallelism; prefill and decoding on separate GPUs.",
