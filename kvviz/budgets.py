@@ -17,7 +17,7 @@ from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
 from kvviz.engines.transformers import TransformersPlan
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
-from kvviz.planning import Plan, batched_tokens, unit_bytes
+from kvviz.planning import Plan, batched_tokens, null_bytes, unit_bytes
 from kvviz.scenario import Scenario
 from kvviz.text import Message, engine
 from kvviz.text import planning as text
@@ -52,6 +52,8 @@ class Budget:
     """The pool is made of pieces of this size: blocks, or a token's cells."""
     pool_bytes: int
     """What the cache can have: available, in whole pieces, at least 0."""
+    null_bytes: int
+    """What of the pool no request is ever given: vLLM's null block."""
     kept_free_bytes: int
     """What of the pool the scenario's headroom keeps free, in whole pieces; what fits is counted on the rest."""
     longest_tokens: int
@@ -74,7 +76,7 @@ class Budget:
     @property
     def usable_bytes(self) -> int:
         """Bytes that requests may fill."""
-        return self.pool_bytes - self.kept_free_bytes
+        return self.pool_bytes - self.null_bytes - self.kept_free_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,8 @@ def budget_of(architecture: Architecture, scenario: Scenario, gpu: Device, weigh
     available = terms.requested_bytes - sum(e.value_bytes for e in (share, activations, graphs, non_torch))
     unit = unit_bytes(plan)
     pieces = max(0, available // unit)
-    kept_free = ceil(pieces * scenario.headroom_share) if scenario.headroom else 0
+    null = min(pieces * unit, null_bytes(plan))
+    kept_free = min(ceil(pieces * scenario.headroom_share), pieces - null // unit) if scenario.headroom else 0
     longest = scenario.max_model_len or scenario.tokens
     concurrency, size_tokens = plan.start_log(pieces, longest) if isinstance(plan, VllmPlan) else (None, None)
     return Budget(
@@ -116,6 +119,7 @@ def budget_of(architecture: Architecture, scenario: Scenario, gpu: Device, weigh
         available_bytes=available,
         unit_bytes=unit,
         pool_bytes=pieces * unit,
+        null_bytes=null,
         kept_free_bytes=kept_free * unit,
         longest_tokens=longest,
         max_concurrency=concurrency,

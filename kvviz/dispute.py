@@ -35,6 +35,7 @@ _FAMILIES: Final[tuple[tuple[str, ...], ...]] = (
         "prefix_caching",
         "full_windows",
         "draft_layers",
+        "draft_tokens",
         "batched_tokens",
         "in_flight_tokens",
         "memory_fraction",

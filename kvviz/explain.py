@@ -143,9 +143,12 @@ def differences(sizing: Sizing) -> tuple[Message, ...]:
     kinds = {type(cache) for cache in caches}
     reasons = []
     in_flight = {"in_flight": f"{plan.in_flight_tokens:,}"}
-    if SlidingWindow in kinds:
+    limited = {group.kind for group in plan.groups} & {"window", "chunk"}
+    if kinds & {SlidingWindow, ChunkedAttention} and not limited:
+        reasons.append(Message(text.DIFFER_FULL_LENGTH))
+    elif SlidingWindow in kinds:
         reasons.append(Message(text.DIFFER_WINDOWS, in_flight))
-    if ChunkedAttention in kinds:
+    elif ChunkedAttention in kinds:
         reasons.append(Message(text.DIFFER_CHUNKS, in_flight))
     if RecurrentState in kinds and len(kinds) > 1:  # alone, states are kept once and share pages with nothing
         reasons.append(Message(text.DIFFER_STATE, {"block_tokens": f"{plan.block_tokens:,}"}))
@@ -293,10 +296,12 @@ def workings(sizing: Sizing) -> Workings | None:
         return _workings_in_bytes(sizing, plan, budget)
     request, shared = plan.request_blocks(sizing.tokens), plan.shared_blocks(sizing.shared_tokens)
     block = plan.pool_block_bytes
-    free = f"{budget.usable_blocks:,}"
-    each = f"{request:,}"
+    null = budget.null_bytes // block
+    taken = [count for count in (null, shared) if count]
+    free = " − ".join(f"{count:,}" for count in (budget.usable_blocks + null, *taken))
+    free, each = f"({free})" if taken else free, f"{request:,}"
     if shared:
-        free, each = f"({free} − {shared:,})", f"({each} − {shared:,})"
+        each = f"({each} − {shared:,})"
     fit = f"⌊{free} ÷ {each}⌋"
     of_one = -(-sizing.scenario.requests // sizing.engines)
     need = f"{of_one:,} × {each} × {format_factor(block)}"

@@ -223,6 +223,11 @@ def unit_bytes(plan: Plan) -> int:
     return plan.pool_block_bytes if isinstance(plan, VllmPlan) else 1
 
 
+def null_bytes(plan: Plan) -> int:
+    """What of the pool no request is ever given: vLLM's null block."""
+    return plan.null_blocks * plan.pool_block_bytes if isinstance(plan, VllmPlan) else 0
+
+
 def _tensor_parallel(
     scenario: Scenario, gpus: int, runs: Callable[[int], bool], sizes: Callable[[], tuple[int, ...]]
 ) -> int:
@@ -271,6 +276,7 @@ def _vllm(architecture: Architecture, scenario: Scenario, gpu: Device | None) ->
             prefix_caching=scenario.prefix_caching == "on",
             full_windows=scenario.full_windows == "on",
             draft_layers=scenario.draft_layers,
+            draft_tokens=scenario.proposed_tokens,
             version=_vllm_version(scenario),
             gpu_generation=generation,
         )

@@ -46,6 +46,7 @@ WHOLE_BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "dp": (1, 1024),
     "dcp": (1, 1024),
     "draft_layers": (0, 64),
+    "draft_tokens": (1, 32),
     "shared_tokens": (0, MAX_TOKENS),
 }
 NUMBER_BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
@@ -80,6 +81,7 @@ ENGINES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "prefix_caching": ("vllm", "sglang"),
     "full_windows": ("vllm", "tensorrt-llm", "llama.cpp", "transformers"),
     "draft_layers": ("vllm", "sglang"),
+    "draft_tokens": ("vllm",),
     "v_dtype": ("llama.cpp",),
     "unified": ("llama.cpp",),
 }
@@ -109,6 +111,7 @@ MORE_SETTINGS: Final = (
     "prefix_caching",
     "full_windows",
     "draft_layers",
+    "draft_tokens",
     "v_dtype",
     "unified",
     "headroom",
@@ -241,6 +244,8 @@ class Scenario:
     """on: layers with a window keep every token (vLLM --disable-hybrid-kv-cache-manager, llama.cpp --swa-full)."""
     draft_layers: int = 0
     """Layers that a draft (MTP, EAGLE) adds to the cache, of the model's own kind."""
+    draft_tokens: int | None = None
+    """Tokens that it proposes at once (vLLM num_speculative_tokens): a recurrent state is kept for each. None: 1."""
     v_dtype: str = "same"
     """Type of the values where an engine takes keys and values apart (llama.cpp -ctv); same: as ``kv_dtype``."""
     unified: str = "off"
@@ -277,6 +282,11 @@ class Scenario:
     def typical_tokens(self) -> int:
         """Length of a typical request, rounded up."""
         return self.tokens if self.typical == 1 else ceil(self.tokens * _decimal(self.typical))
+
+    @property
+    def proposed_tokens(self) -> int:
+        """Tokens that a draft proposes at once; 0 without a draft, whatever ``draft_tokens`` says."""
+        return (self.draft_tokens or 1) if self.draft_layers else 0
 
     @property
     def from_users(self) -> InFlight | None:

@@ -41,6 +41,7 @@ from kvviz.text import Message, Text
 from kvviz.text import devices as devices_text
 from kvviz.text import engine as text
 from kvviz.text import planning as planning_text
+from kvviz.weights import with_draft
 
 Fits = Literal["yes", "held-only", "no"]
 
@@ -162,7 +163,10 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     made = planned(architecture, scenario, gpu)
     plan, stored = made.plan, made.kv_dtype
     whole = _content(ByIdentity(architecture), stored)
-    budget = budget_of(architecture, scenario, gpu, weights, plan) if gpu and plan and weights else None
+    drafts = scenario.draft_layers if plan else 0
+    with_draft_weights = with_draft(weights, architecture, drafts) if weights and drafts else weights
+    loaded = with_draft_weights or weights
+    budget = budget_of(architecture, scenario, gpu, loaded, plan) if gpu and plan and loaded else None
     engines = scenario.gpus // made.gpus
     requests = scenario.requests
     shared = min(scenario.shared_tokens, max(0, scenario.input_tokens - 1))
@@ -176,7 +180,7 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         typical_fit = counted_fit
         if scenario.typical_tokens != tokens:
             typical_fit = engines * plan.fit(usable, scenario.typical_tokens, shared)
-        max_tokens = plan.longest_in(budget.pool_bytes)
+        max_tokens = plan.longest_in(budget.pool_bytes - budget.null_bytes)
         short = plan.need_bytes(_of_one(scenario, engines, plan), tokens, shared) - usable
         starts = max_tokens is None or budget.longest_tokens <= max_tokens
         if not starts or requests > held_fit:
@@ -209,7 +213,9 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
         short_bytes=short,
         notes=(),
     )
-    notes = [*architecture.notes, *_notes(sizing, gpu, made.chosen)]
+    notes = [*_of_file(architecture, drafts), *_notes(sizing, gpu, made.chosen)]
+    if budget and with_draft_weights is None:
+        notes.append(Note(code="draft-weights-not-counted", message=Message(text.DRAFT_WEIGHTS)))
     if gpu and plan and weights is None:
         notes.append(Note(code="weights-unknown", message=Message(text.WEIGHTS_UNKNOWN)))
     return replace(sizing, notes=(*notes, *_asked(sizing)))
@@ -294,6 +300,19 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
     return notes
 
 
+def _of_file(architecture: Architecture, drafts: int) -> list[Note]:
+    """What the reader of the config found; that its draft layers are not counted only where that is so."""
+    code = "draft-layers-not-counted"
+    if not drafts:
+        return list(architecture.notes)
+    found = [note for note in architecture.notes if note.code != code]
+    named = next((note.message.values["count"] for note in architecture.notes if note.code == code), 0)
+    if isinstance(named, int) and named > drafts:
+        values = {"count": named, "counted": drafts}
+        found.append(Note(code=code, message=Message(text.DRAFT_LAYERS_IN_PART, values)))
+    return found
+
+
 def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
     scenario, tokens, tp = sizing.scenario, sizing.tokens, plan.tp
     notes: list[Note] = []
@@ -313,6 +332,10 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
             counted=format_bytes(plan.request_bytes(tokens)),
             held=format_bytes(plan.held_bytes(tokens)),
         )
+    if kinds.chunks and scenario.draft_layers and scenario.full_windows == "off":
+        note("chunks-with-draft", text.CHUNKS_WITH_DRAFT)
+    if kinds.states and scenario.draft_layers and scenario.draft_tokens is None:
+        note("draft-tokens-assumed", text.DRAFT_TOKENS_ASSUMED)
     if kinds.states and plan.block_tokens > (scenario.block_tokens or vllm.DEFAULT_BLOCK_TOKENS):
         note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
     each = -(-scenario.requests // sizing.engines)

@@ -16,7 +16,7 @@ from kvviz.core.architecture.model import Architecture, ModelDtype
 from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, Layer, SlidingWindow
 from kvviz.core.errors import ScenarioError
 from kvviz.core.identity import ByIdentity
-from kvviz.core.units import GIB, format_count
+from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.estimate import Basis, Estimate, Parameters
 from kvviz.text import Message, Text
 from kvviz.text import weights as text
@@ -134,6 +134,38 @@ def _converted(parameters: Parameters, weight_dtype: str) -> tuple[Fraction, Tex
         return None
     size = parameters.linear * to.value_bytes + 2 * (parameters.total - parameters.linear)
     return size, Message(text.WHAT_IF, {"dtype": weight_dtype}), "assumed"
+
+
+def with_draft(weights: Estimate, architecture: Architecture, layers: int) -> Estimate | None:
+    """``weights`` with those of a draft of so many ``layers``; None where nobody knows what those take.
+
+    What a person typed is taken to be all there is. A file on the Hub has the model's own prediction (MTP) layers in it
+    where its config names some. Those that were left out when a config was counted are taken to be like the model's
+    last layer, besides the matrix that joins a layer's two inputs (2 x hidden, hidden), which is kept in 16 bits. Not
+    so in builds of less than 8 bits, which leave these layers as they were or not, and whose files seldom say.
+    """
+    own = next((int(f.value) for f in architecture.facts if f.term == "draft_layers"), 0)
+    if weights.source.text == text.TYPED:
+        return weights
+    if weights.source.text == text.FROM_HUB and own:
+        return weights
+    known, hidden, mixture = weights.parameters, architecture.hidden_size, architecture.mixture
+    if weights.source.text != text.COUNTED_WITHOUT_MTP or not own or known is None or hidden is None:
+        return None
+    bytes_of, last = _parts(weights.value_bytes, known, ByIdentity(architecture)), len(architecture.layers) - 1
+    if bytes_of is None or bytes_of.rate < 1 or any(size < count for count, size in known.packed):
+        return None
+    if architecture.experts and (mixture is None or last not in mixture.layers):
+        return None
+    each = (bytes_of.attention[last] + bytes_of.copied[last]) * bytes_of.rate + bytes_of.rest / (last + 1)
+    if mixture is not None:
+        each += bytes_of.experts / len(mixture.layers)
+    # Where more layers run than there are, some run again, with a cache each and the same weights.
+    more = math.ceil(min(layers, own) * (each + 2 * hidden * hidden * 2))
+    counted = Message(text.COUNTED, weights.source.values)
+    values = {"source": counted, "layers": min(layers, own), "bytes": format_bytes(more)}
+    source = Message(text.WITH_DRAFT, values)
+    return replace(weights, value_bytes=weights.value_bytes + more, basis="assumed", source=source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

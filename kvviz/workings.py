@@ -92,6 +92,9 @@ def at_once(sizing: Sizing, lang: Lang) -> Working:
             lang, count=format_count(sizing.budget.pool_blocks), each=format_factor(sizing.budget.unit_bytes)
         )
         pool = (Given(name=why.POOL(lang), value=format_bytes(sizing.budget.pool_bytes), where=made),)
+        if sizing.budget.null_bytes:
+            null = sizing.budget.null_bytes // sizing.budget.unit_bytes
+            pool += (Given(name=text.NULL_BLOCK(lang), value=format_count(null), where=text.NEVER_GIVEN(lang)),)
     counted = format_count(sizing.max_sequences_counted or 0)
     return Working(
         explained=labels.FACT_AT_ONCE_HELP(lang),

@@ -67,6 +67,7 @@ OTHER: dict[str, Any] = {
     "prefix_caching": "off",
     "full_windows": "on",
     "draft_layers": 1,
+    "draft_tokens": 3,
     "v_dtype": "q8_0",
     "unified": "on",
     "headroom": 0.1,
@@ -94,6 +95,7 @@ BAD = [
     *((field, bad) for field in ("kv_dtype", "weight_dtype", "engine") for bad in ("", "fp7", "FP8", None, ["auto"])),
     *((field, bad) for field in ("passages", "shared_tokens", "passage_tokens") for bad in (-1, 1.0, True, None, "5")),
     ("passages", 10_001),
+    *(("draft_tokens", bad) for bad in (0, -1, 33, 1.0, True, "3")),
     ("passage_tokens", 1_048_577),
     *(("users", bad) for bad in (0, -1, 1.5, True, 10**9, 10**400)),
     *(("seconds_between", bad) for bad in (-0.1, 86_401, math.nan, math.inf, True, None, "45")),
@@ -290,6 +292,7 @@ def test_an_old_link_means_what_it_meant() -> None:
         "prefix_caching": "on",
         "full_windows": "off",
         "draft_layers": 0,
+        "draft_tokens": None,
         "v_dtype": "same",
         "unified": "off",
     }

@@ -17,9 +17,13 @@ from kvviz.devices import device, devices
 from kvviz.engines import vllm_memory
 from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
+from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing, size, usable_kv_dtypes
 from kvviz.text import LANGUAGES, Lang, Message, Text
+from kvviz.text import explain as explain_text
+from kvviz.text.weights import FROM_HUB
+from kvviz.weights import with_draft
 from tests.engines import models as m
 
 FP8_WEIGHTS = 34_300_000_000
@@ -89,7 +93,7 @@ class TestWorkedExample:
         assert answer.budget is not None
         assert answer.max_sequences_counted == answer.max_sequences_held == answer.budget.pool_bytes // GIB == 34
         assert answer.fits == "no"
-        assert answer.short_bytes == 50 * GIB - answer.budget.pool_bytes
+        assert answer.short_bytes == 50 * GIB - (answer.budget.pool_bytes - 4 * MIB)  # less the null block
 
     def test_the_longest_single_request(self) -> None:
         answer = self.answer
@@ -143,7 +147,7 @@ class TestSeveralGpus:
         assert two.engines == 2
         assert two.max_sequences_counted == 2 * one.max_sequences_counted
         assert two.max_tokens == one.max_tokens
-        assert two.short_bytes == 25 * GIB - two.budget.pool_bytes
+        assert two.short_bytes == 25 * GIB - two.budget.usable_bytes
 
     def test_weights_are_split_and_say_so(self) -> None:
         budget = sized(gpus=4).budget
@@ -167,7 +171,7 @@ class TestSeveralGpus:
     def test_the_fullest_of_uneven_engines_decides_what_is_short(self) -> None:
         answer = sized(gpus=2, tp=1, sequences=51)
         assert answer.budget is not None
-        assert answer.short_bytes == 26 * GIB - answer.budget.pool_bytes
+        assert answer.short_bytes == 26 * GIB - answer.budget.usable_bytes
 
     def test_a_number_of_gpus_the_heads_forbid(self) -> None:
         with pytest.raises(ScenarioError, match="one of 1, 2, 4, 8, 16, 32, 64, or") as caught:
@@ -247,13 +251,35 @@ class TestStart:
         answer = sized(sequences=1, max_model_len=16 * (self.blocks - spare_blocks))
         assert (answer.starts, answer.fits) == (starts, fits)
         assert ("startup-fails" in codes(answer)) is not starts
-        assert answer.max_sequences_counted == self.blocks // 256  # counts stay those of the pool
+        assert answer.max_sequences_counted == (self.blocks - 1) // 256
 
-    def test_the_verdict_is_no_whatever_the_counts(self) -> None:
+    def test_a_request_as_large_as_the_pool_does_not_fit(self) -> None:
         answer = sized(sequences=1, input=16 * self.blocks, output=0)
-        assert answer.max_sequences_counted == 1
+        assert answer.max_sequences_counted == 0
         assert (answer.starts, answer.fits) == (False, "no")
         assert answer.max_tokens == 16 * (self.blocks - 1)
+
+    @pytest.mark.parametrize(
+        ("model", "requests", "blocks", "fit"),
+        [
+            ("meta-llama/Llama-3.1-8B-Instruct", 4, 2_048, 3),  # 4 x 512 blocks, of which 2,047 are to be had
+            ("meta-llama/Llama-3.1-8B-Instruct", 4, 2_049, 4),
+            ("tiiuae/falcon-mamba-7b", 100, 100, 99),  # a block a request
+            ("tiiuae/falcon-mamba-7b", 100, 101, 100),
+        ],
+    )
+    def test_what_fits_goes_without_the_null_block(self, model: str, requests: int, blocks: int, fit: int) -> None:
+        answer = in_pool_of(blocks, load(model).architecture, input=8_192, output=0, sequences=requests)
+        assert answer.max_sequences_counted == answer.max_sequences_held == answer.fit(8_192) == fit
+        assert answer.fits == ("yes" if fit == requests else "no")
+        assert answer.budget is not None
+        assert answer.short_bytes == (requests - fit) * answer.budget.unit_bytes
+        # The log divides all blocks.
+        assert answer.budget.max_concurrency == blocks / answer.plan.request_blocks(8_192)
+
+    def test_v0_had_none(self) -> None:
+        answer = in_pool_of(512, input=8_192, output=0, sequences=1, engine_version="v0", memory_fraction=0.92)
+        assert (answer.max_sequences_counted, answer.fits, answer.budget.null_bytes) == (1, "yes", 0)
 
     def test_a_pool_of_nothing_does_not_start(self) -> None:
         assert sized(weights_bytes=80 * 10**9).starts is False
@@ -570,9 +596,12 @@ class TestHeadroom:
             (10_000, 0.1, 1_000, 35),
             (10_000, 0.25, 2_500, 29),
             (10_000, 0.9, 9_000, 3),  # in floats 1 - 0.9 is a little less than a tenth
-            (2_560, 0.9, 2_304, 1),
+            (2_560, 0.9, 2_304, 0),  # 256 less the null block
+            (2_570, 0.9, 2_313, 1),
             (1_001, 0.1, 101, 3),  # 100.1: in whole blocks
             (257, 0.5, 129, 0),
+            (257, 0.0, 0, 1),
+            (2, 0.9, 1, 0),  # of the two, one is never anybody's
             (0, 0.5, 0, 0),
         ],
     )
@@ -581,9 +610,10 @@ class TestHeadroom:
         budget = answer.budget
         assert budget is not None
         assert budget.kept_free_bytes == kept * 4 * MIB
-        assert (budget.usable_blocks, budget.usable_bytes) == (pool - kept, (pool - kept) * 4 * MIB)
+        usable = max(0, pool - 1 - kept)
+        assert (budget.usable_blocks, budget.usable_bytes) == (usable, usable * 4 * MIB)
         assert answer.max_sequences_counted == answer.max_sequences_held == answer.max_sequences_typical == fit
-        assert answer.short_bytes == (50 * 256 - (pool - kept)) * 4 * MIB
+        assert answer.short_bytes == (50 * 256 - usable) * 4 * MIB
         assert ("headroom" in codes(answer)) == (headroom > 0)
 
     def test_the_engine_knows_nothing_of_it(self) -> None:
@@ -597,6 +627,96 @@ class TestHeadroom:
     def test_it_is_said(self) -> None:
         [note] = [n for n in in_pool_of(10_000, headroom=0.1).notes if n.code == "headroom"]
         assert note.message("en").startswith("10% of the pool is kept free (3.91 GiB of 39.1 GiB per GPU)")
+
+
+class TestDraft:
+    """What is said and counted where a draft (MTP, EAGLE) is asked for."""
+
+    def answer(self, model: str, **settings: object) -> Sizing:
+        return resolve(Scenario(model=model, gpu="h200", **{"gpus": 8, **settings})).size()
+
+    def test_layers_that_are_counted_are_not_said_to_be_left_out(self) -> None:
+        """DeepSeek-R1 names one prediction layer, MiniMax-M2.5 three."""
+        left_out = "draft-layers-not-counted"
+        assert left_out in codes(self.answer("deepseek-ai/DeepSeek-R1"))
+        assert left_out not in codes(self.answer("deepseek-ai/DeepSeek-R1", draft_layers=1))
+        assert left_out in codes(self.answer("deepseek-ai/DeepSeek-R1", engine="transformers"))
+        [note] = [n for n in self.answer("MiniMaxAI/MiniMax-M2.5", draft_layers=2).notes if n.code == left_out]
+        assert note.message("en").startswith("Of 3 draft (MTP) layers in this file 2 are counted")
+        assert left_out not in codes(self.answer("MiniMaxAI/MiniMax-M2.5", draft_layers=3))
+
+    @pytest.mark.parametrize("engine", ["vllm", "sglang"])
+    def test_weights_of_the_models_own_draft_are_counted(self, engine: str) -> None:
+        """DeepSeek-R1's module: 256 experts, attention, a shared expert in fp8, and what joins its inputs in bf16."""
+        without, with_one = (
+            self.answer("deepseek-ai/DeepSeek-R1", engine=engine, draft_layers=n).budget for n in (0, 1)
+        )
+        assert without is not None
+        assert with_one is not None
+        more = 8 * (with_one.weights.value_bytes - without.weights.value_bytes)
+        experts = 256 * 3 * 7_168 * 2_048
+        attention = 7_168 * (1_536 + 576) + 1_536 * 128 * 192 + 512 * 128 * 256 + 128 * 128 * 7_168
+        module = experts + experts // 256 + attention + 2 * 2 * 7_168**2
+        assert more == pytest.approx(module, rel=0.005)
+        said = with_one.weights.source("en")
+        assert "for 1 prediction (MTP) layer of the draft" in said
+        assert "left out" not in said
+        assert with_one.weights.basis == "assumed"
+        again = self.answer("deepseek-ai/DeepSeek-R1", engine=engine, draft_layers=3).budget
+        assert again is not None
+        assert again.weights.value_bytes == with_one.weights.value_bytes  # one module, run three times
+
+    @pytest.mark.parametrize(
+        ("model", "settings", "said"),
+        [
+            ("deepseek-ai/DeepSeek-R1", {}, False),
+            ("deepseek-ai/DeepSeek-R1", {"draft_layers": 1}, False),
+            ("deepseek-ai/DeepSeek-R1", {"draft_layers": 1, "weights_gib": 690.0}, False),  # as they were typed
+            ("nvidia/DeepSeek-V3.1-NVFP4", {"draft_layers": 1}, True),  # its draft may be in another type
+            ("deepseek-ai/DeepSeek-R1", {"draft_layers": 1, "weight_dtype": "int4"}, True),
+            ("Qwen/Qwen3-32B", {"draft_layers": 1}, True),  # a draft of somebody else's
+            ("Qwen/Qwen3-Next-80B-A3B-Instruct", {"draft_layers": 1, "gpus": 2}, True),  # its file names none
+            ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", {"draft_layers": 1}, True),  # layers of many kinds
+        ],
+    )
+    def test_weights_that_are_not_known_are_said_to_be_missing(
+        self, model: str, settings: dict[str, object], said: bool
+    ) -> None:
+        answer = self.answer(model, **settings)
+        assert ("draft-weights-not-counted" in codes(answer)) is said
+        assert answer.budget is not None
+        plain = self.answer(model, **{**settings, "draft_layers": 0}).budget
+        assert plain is not None
+        if said:
+            assert answer.budget.weights == plain.weights
+
+    def test_weights_of_a_file_on_the_hub_have_the_models_own_layers_in_them(self) -> None:
+        architecture = load("deepseek-ai/DeepSeek-R1").architecture
+        stored = Estimate(value_bytes=688 * 10**9, basis="exact", source=Message(FROM_HUB, {}))
+        assert with_draft(stored, architecture, 1) == stored
+        assert with_draft(stored, m.QWEN3_32B, 1) is None
+
+    def test_one_token_is_assumed_and_said(self) -> None:
+        asked = {"draft_layers": 1, "gpus": 1, "input": 32_768, "output": 0, "weights_gib": 54.0}
+        model = "Qwen/Qwen3.5-27B"
+        assumed, one, three = (self.answer(model, draft_tokens=n, **asked) for n in (None, 1, 3))
+        assert [s.plan.request_blocks(s.tokens) for s in (assumed, one, three)] == [52, 52, 58]
+        assert "draft-tokens-assumed" in codes(assumed)
+        assert "draft-tokens-assumed" not in (*codes(one), *codes(three))
+        assert "draft-tokens-assumed" not in codes(self.answer("deepseek-ai/DeepSeek-R1", draft_layers=1))
+
+    def test_without_a_draft_its_tokens_change_nothing(self) -> None:
+        plain, told = (self.answer("Qwen/Qwen3.5-27B", draft_tokens=n, gpus=1) for n in (None, 32))
+        assert (told.plan, told.budget, codes(told)) == (plain.plan, plain.budget, codes(plain))
+
+    def test_chunks_at_full_length_are_said(self) -> None:
+        model = "meta-llama/Llama-4-Scout-17B-16E-Instruct"
+        answer = self.answer(model, draft_layers=1, input=131_072, output=0, kv_dtype="bf16")
+        assert "chunks-with-draft" in codes(answer)
+        assert "windows-reserve" not in codes(answer)
+        assert next(said.text for said in explain.differences(answer)) == explain_text.DIFFER_FULL_LENGTH
+        plain = self.answer(model, input=131_072, output=0, kv_dtype="bf16")
+        assert explain_text.DIFFER_FULL_LENGTH not in [said.text for said in explain.differences(plain)]
 
 
 class TestTypicalLength:
@@ -647,7 +767,7 @@ class TestSharedTokens:
         answer, plain = in_pool_of(10_000, shared_tokens=shared), in_pool_of(10_000)
         assert (shared_blocks(answer), answer.shared_bytes) == (blocks, blocks * 4 * MIB)
         assert answer.max_sequences_counted == answer.max_sequences_held == fit
-        assert answer.short_bytes == (blocks + 50 * (256 - blocks) - 10_000) * 4 * MIB
+        assert answer.short_bytes == (blocks + 50 * (256 - blocks) - 9_999) * 4 * MIB
         assert answer.fits == ("yes" if fit >= 50 else "no")
         # What the engine counts and logs has no sharing in it.
         assert (answer.request_bytes, answer.held_bytes) == (plain.request_bytes, plain.held_bytes)
@@ -655,14 +775,14 @@ class TestSharedTokens:
         assert answer.budget.max_concurrency == plain.budget.max_concurrency
 
     def test_a_prompt_of_nothing_but_the_shared_one(self) -> None:
-        answer = in_pool_of(100, input=160, output=0, shared_tokens=160, sequences=91)
+        answer = in_pool_of(101, input=160, output=0, shared_tokens=160, sequences=91)
         assert (shared_blocks(answer), answer.max_sequences_counted, answer.fits) == (9, 91, "yes")
-        assert in_pool_of(100, input=1, output=0, shared_tokens=1).max_sequences_counted == 100
+        assert in_pool_of(101, input=1, output=0, shared_tokens=1).max_sequences_counted == 100
 
     def test_each_engine_has_its_own_copy(self) -> None:
         answer = in_pool_of(10_000, gpus=2, tp=1, shared_tokens=1_024, sequences=103)
         assert answer.max_sequences_counted == 2 * 51
-        assert answer.short_bytes == (64 + 52 * 192 - 10_000) * 4 * MIB
+        assert answer.short_bytes == (64 + 52 * 192 - 9_999) * 4 * MIB
 
     def test_windows_are_not_shared(self) -> None:
         """10 full layers are one group, 52 windows six: 256 + 6 x 257 blocks at admission, 256 + 6 x 65 held."""
@@ -670,8 +790,8 @@ class TestSharedTokens:
         assert answer.plan.request_blocks(4_096) == 1_798
         assert answer.plan.held_blocks(4_096) == 646
         assert shared_blocks(answer) == 64
-        assert answer.max_sequences_counted == (20_000 - 64) // (1_798 - 64) == 11
-        assert answer.max_sequences_held == (20_000 - 64) // (646 - 64) == 34
+        assert answer.max_sequences_counted == (19_999 - 64) // (1_798 - 64) == 11
+        assert answer.max_sequences_held == (19_999 - 64) // (646 - 64) == 34
         assert answer.fits == "held-only"
 
     def test_states_are_not_shared_and_make_blocks_coarse(self) -> None:
@@ -749,8 +869,8 @@ def test_more_headroom_never_fits_more(
     for count in ("max_sequences_counted", "max_sequences_held", "max_sequences_typical"):
         assert getattr(more, count) <= getattr(less, count)
     assert more.short_bytes >= less.short_bytes
-    kept = more.budget.pool_blocks - more.budget.usable_blocks
-    assert pool * max(shares) <= kept + 1e-6 <= pool * max(shares) + 1.1
+    kept = more.budget.kept_free_bytes // more.budget.unit_bytes
+    assert min(pool * max(shares), pool - 1) <= kept + 1e-6 <= pool * max(shares) + 1.1
 
 
 @given(

@@ -69,7 +69,9 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
     kept_bytes = budget.kept_free_bytes
     pool = {
         "pool": format_bytes(budget.pool_bytes),
-        "blocks": format_count(budget.pool_blocks),
+        "blocks": Message(
+            text.BLOCKS_WITH_NULL if budget.null_bytes else text.BLOCKS, {"blocks": format_count(budget.pool_blocks)}
+        ),
         "kept": format_bytes(kept_bytes),
         "share": f"{sizing.scenario.headroom * 100:.4g}%",
     }
@@ -122,11 +124,14 @@ def ledger_segments(sizing: Sizing) -> tuple[Segment, ...]:
         ),
         Segment(
             term="remainder",
-            label=text.REMAINDER,
-            value_bytes=max(0, budget.available_bytes) - budget.pool_bytes,
+            label=text.REMAINDER_AND_NULL if budget.null_bytes else text.REMAINDER,
+            value_bytes=max(0, budget.available_bytes) - budget.pool_bytes + budget.null_bytes,
             role="free",
             basis=derived,
-            source=Message(text.REMAINDER_SOURCE, {"block": format_bytes(block_bytes)}),
+            source=Message(
+                text.REMAINDER_AND_NULL_SOURCE if budget.null_bytes else text.REMAINDER_SOURCE,
+                {"block": format_bytes(block_bytes)},
+            ),
         ),
         Segment(
             term="kept_free",

@@ -207,9 +207,10 @@ class VllmPlan:
         return (shared + requests * (self.request_blocks(tokens) - shared)) * self.pool_block_bytes
 
     def fit(self, pool_bytes: int, tokens: int, shared_tokens: int = 0) -> int:
-        """Most requests of ``tokens`` at once with a pool of so many bytes on one GPU.
+        """Most requests of ``tokens`` at once in so many bytes on one GPU: those that requests can be given, without
+        the null block.
 
-        As "Maximum concurrency" counts them: the null block is not taken off.
+        "Maximum concurrency" in the log divides all blocks of the pool (``start_log``), the null block too.
         """
         return self._fit(pool_bytes, self.request_blocks(tokens), self._shared(tokens, shared_tokens))
 
@@ -246,21 +247,22 @@ class VllmPlan:
         return concurrency, pool_blocks // len(self.groups) * finest * self.dcp
 
     def longest_request(self, pool_blocks: int) -> int | None:
-        """Longest request that ``pool_blocks`` blocks can be started with; None where no length is too long.
+        """Longest request that a pool of ``pool_blocks`` blocks can be started with; None where no length is too long.
 
-        One block stays behind as the null block, except in V0 (``kv_cache_planning.py:1533-1560``). 0: not even one
-        token.
+        The null block is not for it (``kv_cache_planning.py:1533-1560``). 0: not even one token.
         """
         return _longest(self, pool_blocks - self.null_blocks)
 
     @property
     def null_blocks(self) -> int:
-        """Blocks of the pool that no request is ever given."""
+        """Blocks of the pool that no request is ever given: one that stands for what a table leaves out, taken from the
+        free ones at start (``v1/core/block_pool.py:186-192``). V0 had none.
+        """
         return int(self.version != V0)
 
     def longest_in(self, pool_bytes: int) -> int | None:
-        """``longest_request`` of a pool of so many bytes on one GPU."""
-        return self.longest_request(pool_bytes // self.pool_block_bytes)
+        """Longest request in so many bytes on one GPU that requests can be given, as in ``fit``."""
+        return _longest(self, pool_bytes // self.pool_block_bytes)
 
 
 @lru_cache(maxsize=1024)
@@ -297,9 +299,10 @@ def plan(
 
     ``in_flight_tokens``: ``concurrent_batches`` times ``--max-num-batched-tokens``. ``full_windows``: the hybrid cache
     manager is off. ``draft_layers``: layers of an MTP or EAGLE draft, assumed to be like the model's last layer that
-    keeps every token (a hybrid's draft has no states) and to lie on the last stage. ``draft_tokens``: tokens it
-    proposes at once, for which states are kept apart; windows that drafts of several layers extend by a few tokens are
-    not. ``backend``: an attention backend for dense latents other than the one vLLM takes.
+    keeps every token (a hybrid's draft has no states) and to lie on the last stage; chunks are kept at full length
+    beside it. ``draft_tokens``: tokens it proposes at once, for which states are kept apart; windows that drafts of
+    several layers extend by a few tokens are not. ``backend``: an attention backend for dense latents other than the
+    one vLLM takes.
 
     Raises ScenarioError for settings that cannot be, and KvvizError where vLLM runs no such model: ``not_run`` knows
     most of those beforehand.
@@ -387,10 +390,12 @@ def _plan(
     whole = full_length(made)
     if version == V0:
         made = whole
-    elif full_windows:
+    elif full_windows or (drafts and any(isinstance(c, ChunkedAttention) for c in caches)):
+        # Chunks beside a draft switch the hybrid manager off (config/vllm.py:2235-2244).
         kept = without_hybrid_manager(made)
         if kept is None:
-            raise ScenarioError(Message(text.NEEDS_HYBRID_MANAGER), field="full_windows")
+            field = "full_windows" if full_windows else "draft_layers"
+            raise ScenarioError(Message(text.NEEDS_HYBRID_MANAGER), field=field)
         made = kept
     members, whole_members = assign(made, rules), assign(whole, rules)
     if members is None or whole_members is None:

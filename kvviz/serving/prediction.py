@@ -252,7 +252,8 @@ def _vllm(
     if blocks:
         lines.append(Line(name=f"pool_bytes{where}", predicted=blocks * of_block))
         if fits:
-            each = plan.fit(blocks * of_block, sizing.tokens, sizing.shared_tokens)
+            room = max(0, blocks - plan.null_blocks) * of_block
+            each = plan.fit(room, sizing.tokens, sizing.shared_tokens)
             lines.append(Line(name="requests", predicted=each))
     if not on_gpu:
         notes.append(Message(text.SPLIT_UNKNOWN))

@@ -52,6 +52,7 @@ KEPT_FREE = Text(en="Kept free", ja="空けておく分")
 CACHE_SPARE = Text(en="Cache spare", ja="キャッシュの余り")
 CACHE_SHORT = Text(en="Cache short", ja="キャッシュの不足")
 REMAINDER = Text(en="Less than a block", ja="1 ブロック未満の端数")
+REMAINDER_AND_NULL = Text(en="Null block and rest", ja="null ブロックと端数")
 
 CARD = Text(en="{device}: {bytes}", ja="{device}：{bytes}")
 ESTIMATED = Text(en="{bytes} (est.)", ja="{bytes}（推定）")
@@ -78,17 +79,22 @@ SPARE_SOURCE_KEPT_BYTES = Text(
     en="Pool of {pool} − {kept} kept free − needed", ja="プール {pool} − 空けておく {kept} − 必要量"
 )
 SPARE_SOURCE_BYTES = Text(en="Pool of {pool} − needed", ja="プール {pool} − 必要量")
+BLOCKS = Text(en="{blocks} {blocks:block|blocks}", ja="{blocks} ブロック")
+BLOCKS_WITH_NULL = Text(
+    en="{blocks} {blocks:block|blocks}, 1 null",
+    ja="{blocks} ブロック、うち null 1 個",
+)
 SPARE_SOURCE_KEPT = Text(
-    en="Pool of {pool} ({blocks} blocks) − {kept} kept free − needed",
-    ja="プール {pool}（{blocks} ブロック）− 空けておく {kept} − 必要量",
+    en="Pool of {pool} ({blocks}) − {kept} kept free − needed",
+    ja="プール {pool}（{blocks}）− 空けておく {kept} − 必要量",
 )
 SHORT_SOURCE_KEPT = Text(
     en="Needed {need} − (pool of {pool} − {kept} kept free)",
     ja="必要量 {need} −（プール {pool} − 空けておく {kept}）",
 )
 SPARE_SOURCE = Text(
-    en="Pool of {pool} ({blocks} blocks) − needed",
-    ja="プール {pool}（{blocks} ブロック）− 必要量",
+    en="Pool of {pool} ({blocks}) − needed",
+    ja="プール {pool}（{blocks}）− 必要量",
 )
 SHORT_SOURCE = Text(en="Needed {need} − pool of {pool}", ja="必要量 {need} − プール {pool}")
 THAT_FIT_SOURCE = Text(en="Of {whole}, what fits", ja="{whole} のうち収まる分")
@@ -103,6 +109,10 @@ RUN_TIME_SHORT_SOURCE = Text(
 REMAINDER_SOURCE = Text(
     en="Left over: the pool is whole blocks of {block}",
     ja="余り：プールは {block} のブロック単位",
+)
+REMAINDER_AND_NULL_SOURCE = Text(
+    en="The block that no request is given, and less than a block of {block}",
+    ja="リクエストに渡されないブロックと、{block} のブロック未満の余り",
 )
 OUTSIDE_SOURCE = Text(
     en="{total} that programs see − the engine's memory fraction of {fraction}",

@@ -107,6 +107,10 @@ FLAGS = {
     "draft_layers": Text(
         en="layers that a draft (MTP, EAGLE) adds to the cache", ja="ドラフト（MTP、EAGLE）がキャッシュに加える層の数"
     ),
+    "draft_tokens": Text(
+        en="tokens that a draft proposes at once, a state kept for each (vLLM num_speculative_tokens; assumed: 1)",
+        ja="ドラフトが一度に提案し、状態がその数だけ増えるトークン数（vLLM の num_speculative_tokens、仮定値 1）",
+    ),
     "v_dtype": Text(
         en="type of the values where they are stored apart (llama.cpp -ctv)",
         ja="V の型（llama.cpp の -ctv のように K と別に選べる場合）",

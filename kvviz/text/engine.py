@@ -318,6 +318,27 @@ CHUNKS_RESERVE = Text(
     "チャンクは先行スケジュールの {in_flight} トークンを含めて計上されます。受け入れ時は 1 リクエスト {counted}、"
     "デコード中は {held} です。",
 )
+CHUNKS_WITH_DRAFT = Text(
+    "vLLM keeps chunked layers at full length beside a draft.",
+    "ドラフトがあると、vLLM はチャンクのあるレイヤーも全長で保持します。",
+)
+DRAFT_TOKENS_ASSUMED = Text(
+    "The draft is assumed to propose 1 token at once; each more takes another state of every request. Set draft tokens "
+    "to num_speculative_tokens.",
+    "ドラフトが一度に提案するのは 1 トークンと仮定しています。"
+    "1 トークン増えるごとに、各リクエストの状態が 1 つ増えます。"
+    "ドラフトのトークン数に num_speculative_tokens の値を入れてください。",
+)
+DRAFT_LAYERS_IN_PART = Text(
+    "Of {count} draft (MTP) layers in this file {counted} {counted:is|are} counted: each further one that runs adds "
+    "its own cache.",
+    "このファイルのドラフト（MTP）レイヤー {count} 層のうち、{counted} 層を計算に含めています。"
+    "それ以上動かす場合は 1 レイヤーごとにキャッシュが増えます。",
+)
+DRAFT_WEIGHTS = Text(
+    "The draft's own weights are not known and not counted: enter the weights of both together in GiB.",
+    "ドラフト自身の重みは不明なため、計算に含めていません。両方を合わせた重みを GiB で入力してください。",
+)
 COARSE_BLOCKS = Text(
     "State pages make blocks of {block} tokens here, so a request's last block and prefix hits are that coarse.",
     "状態のページに合わせてブロックが {block} トークンになるため、リクエストの最後のブロックもプレフィックスの再利用も"

@@ -155,6 +155,10 @@ DIFFER_CHUNKS = Text(
     "エンジンはチャンクに先行スケジュールの {in_flight} トークンを加えて計上します。"
     "デコード中の保持量はずっと少なくなります。",
 )
+DIFFER_FULL_LENGTH = Text(
+    "Layers with a window or a chunk keep every token here; content counts only what they reach back to.",
+    "ここではウィンドウやチャンクのあるレイヤーも全トークンを保持します。実データ量は、参照する範囲だけを数えたものです。",
+)
 DIFFER_STATE = Text(
     "States and attention share pages of one size, so blocks are {block_tokens} tokens, "
     "and states are padded and kept in copies.",

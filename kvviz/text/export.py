@@ -47,9 +47,10 @@ NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
         "vLLM：モデルと異なる種類のドラフトモデル、プリフィルのコンテキスト並列、プリフィルとデコードの GPU の分離。",
     ),
     "sglang": Text(
-        "Of SGLang: draft models of another kind than the model's own layers; context parallelism; prefill and "
-        "decoding on separate GPUs.",
-        "SGLang：モデルと異なる種類のドラフトモデル、コンテキスト並列、プリフィルとデコードの GPU の分離。",
+        "Of SGLang: draft models of another kind than the model's own layers; states kept for drafted tokens; context "
+        "parallelism; prefill and decoding on separate GPUs.",
+        "SGLang：モデルと異なる種類のドラフトモデル、ドラフトのトークンのための状態、コンテキスト並列、"
+        "プリフィルとデコードの GPU の分離。",
     ),
     "tensorrt-llm": Text(
         "Of TensorRT-LLM: draft layers and models; context parallelism; prefill and decoding on separate GPUs.",

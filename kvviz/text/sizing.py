@@ -150,6 +150,13 @@ DRAFT_LAYERS_HELP = Text(
     "Layers that MTP or EAGLE adds to the cache, of the model's own kind.",
     "MTP や EAGLE がキャッシュに加える層の数です（モデルと同じ種類の層として計算）。",
 )
+DRAFT_TOKENS = Text("Draft tokens", "ドラフトのトークン数")
+DRAFT_TOKENS_HELP = Text(
+    "vLLM's num_speculative_tokens: tokens that a draft proposes at once. Models with recurrent states keep one for "
+    "each. auto: 1 is assumed where there are draft layers.",
+    "vLLM の num_speculative_tokens です。ドラフトが一度に提案するトークン数で、再帰状態を持つモデルは"
+    "その数だけ状態を持ちます。auto では、ドラフトの層があれば 1 と仮定します。",
+)
 V_DTYPE = Text("Type of the values", "V の型")
 V_DTYPE_HELP = Text("llama.cpp's -ctv; same: as the keys.", "llama.cpp の -ctv です。same なら K と同じ型です。")
 UNIFIED = Text("Unified slots", "スロットの共有")
@@ -399,6 +406,7 @@ LABELS: Final[Mapping[str, Text]] = {
     "prefix_caching": PREFIX_CACHING,
     "full_windows": FULL_WINDOWS,
     "draft_layers": DRAFT_LAYERS,
+    "draft_tokens": DRAFT_TOKENS,
     "v_dtype": V_DTYPE,
     "unified": UNIFIED,
     "passages": PASSAGES,

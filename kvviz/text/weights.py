@@ -12,6 +12,12 @@ COUNTED_WITHOUT_MTP = Text(
     ja="config.json から Transformers {version} で数えたパラメーター {parameters} 個（{layout}）です。"
     "投機的デコードのときだけ読み込まれる予測（MTP）レイヤーは含みません。",
 )
+WITH_DRAFT = Text(
+    en="{source} With {bytes} for {layers} prediction (MTP) {layers:layer|layers} of the draft, taken to be like the "
+    "model's last layer.",
+    ja="{source} ドラフトの予測（MTP）レイヤー {layers} 層の {bytes} を含みます"
+    "（モデルの最後のレイヤーと同じ大きさと仮定）。",
+)
 PUBLISHED = Text(
     en="{parameters} parameters as the publisher states, {layout}.",
     ja="公開元の示すパラメーター {parameters} 個（{layout}）です。",

@@ -15,6 +15,8 @@ SEEN_IS = Text("What programs see of the GPU: {formula}", "GPU のうちプロ�
 TAKEN_IS = Text("What the engine takes of that: {formula}", "そのうちエンジンが使う量：{formula}")
 FORMULA_OF = Text("{what}: {formula}", "{what}：{formula}")
 MADE_OF = Text("{count} × {each}", "{count} × {each}")
+NULL_BLOCK = Text("Null block", "null ブロック")
+NEVER_GIVEN = Text("one block that no request is given", "どのリクエストにも渡されないブロック")
 
 # Shared prefixes
 HIT_BLOCKS = Text("Blocks found again", "再利用されるブロック")

@@ -216,13 +216,12 @@ def _scenario_pool(answered: Answer, lang: Lang) -> None:
         sizing is None
         or sizing.budget is None
         or not isinstance(sizing.plan, VllmPlan)
-        or sizing.budget.usable_blocks <= sizing.plan.null_blocks
+        or not sizing.budget.usable_blocks
     ):
         st.caption(text.NO_SCENARIO_POOL(lang))
         return
     # What requests can hold: the pool less what headroom keeps free and the block that is never given out.
-    plan, null = sizing.plan, sizing.plan.null_blocks
-    blocks = max(0, sizing.budget.usable_blocks - null)
+    plan, blocks = sizing.plan, sizing.budget.usable_blocks
     said = text.SCENARIO_POOL(
         lang,
         model=sizing.scenario.model,
@@ -233,7 +232,7 @@ def _scenario_pool(answered: Answer, lang: Lang) -> None:
         slots=format_count(blocks * plan.block_tokens),
         bytes=format_bytes(plan.pool_block_bytes),
     )
-    if null:
+    if plan.null_blocks:
         said = f"{said} {text.NULL_BLOCK(lang)}"
     if blocks > MAX_BLOCKS:
         said = f"{said} {text.SCENARIO_POOL_CUT(lang, blocks=format_count(MAX_BLOCKS))}"

@@ -46,6 +46,7 @@ _MORE: Final[Mapping[str, Text]] = {
     "prefix_caching": text.PREFIX_CACHING_HELP,
     "full_windows": text.FULL_WINDOWS_HELP,
     "draft_layers": text.DRAFT_LAYERS_HELP,
+    "draft_tokens": text.DRAFT_TOKENS_HELP,
     "v_dtype": text.V_DTYPE_HELP,
     "unified": text.UNIFIED_HELP,
     "headroom": text.HEADROOM_HELP,

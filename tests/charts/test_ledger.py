@@ -337,7 +337,7 @@ def test_without_a_budget_there_is_no_ledger() -> None:
 def test_a_card_without_a_known_need_shows_its_room() -> None:
     terms = by_term(replace(SPARE, short_bytes=None))
     assert SPARE.budget is not None
-    assert terms["cache_spare"] == SPARE.budget.pool_bytes
+    assert terms["cache_spare"] == SPARE.budget.pool_bytes - SPARE.budget.null_bytes
     assert "cache_needed" not in terms
 
 

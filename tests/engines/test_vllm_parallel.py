@@ -238,6 +238,33 @@ class TestDrafts:
         cached = plan(m.QWEN3_NEXT, draft_layers=1, draft_tokens=3, gpu_generation="ada")
         assert {g.states_counted for g in cached.groups if g.kind == "state"} == {5}
 
+    @pytest.mark.parametrize(
+        ("model", "without", "one", "three"),
+        [
+            ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", 16, 20, 28),
+            ("Qwen/Qwen3.5-27B", 49, 52, 58),
+            ("Qwen/Qwen3-Next-80B-A3B-Instruct", 66, 69, 75),
+        ],
+    )
+    def test_blocks_of_a_hybrids_request(self, model: str, without: int, one: int, three: int) -> None:
+        """2 + s + c states in each of their groups (worked out by hand), beside the draft's own layer."""
+        architecture = load(model).architecture
+        for draft, blocks in ((0, without), (1, one), (3, three)):
+            made = plan(architecture, draft_layers=min(draft, 1), draft_tokens=draft)
+            assert made.request_blocks(32_768) == blocks
+
+    @pytest.mark.parametrize(("layers", "counted"), [(0, 1_258_291_200), (1, 3_288_334_336), (2, 3_355_443_200)])
+    def test_chunks_beside_a_draft_are_kept_at_full_length(self, layers: int, counted: int) -> None:
+        """Llama-4-Scout on eight GPUs, 131,072 tokens: 48 layers and the draft's, none of them in chunks."""
+        made = plan(load("meta-llama/Llama-4-Scout-17B-16E-Instruct").architecture, tp=8, draft_layers=layers)
+        assert made.request_bytes(131_072) == counted
+        if layers:
+            assert counted == (48 + layers) * 131_072 * 2 * 128 * 2
+            assert made.held_bytes(131_072) == made.request_bytes_windows_ignored(131_072) == counted
+
+    def test_windows_beside_a_draft_stay_windows(self) -> None:
+        assert {g.kind for g in plan(m.GEMMA3_27B, draft_layers=1).groups} == {"full", "window"}
+
     def test_nothing_to_be_like(self) -> None:
         _refused(m.MAMBA_ONLY, "draft_layers", "set draft layers to 0", draft_layers=1)
 

@@ -144,6 +144,11 @@ def test_rules_of_another_release_are_explained(version: str, told: str | None) 
         assert told in str(note)
 
 
+def test_no_request_is_given_the_null_block() -> None:
+    fit = [lines(predicted(vllm(blocks=n, tokens=n * 16)))["requests"].predicted for n in (512, 513)]
+    assert fit == [1, 2]  # 256 blocks each
+
+
 def test_every_figure_is_compared_or_stands_alone() -> None:
     of = predicted(vllm(blocks=8_580, tokens=137_280))
     assert {line.name for line in of.compared} == {"block_tokens", "tokens_from_blocks"}
