@@ -90,6 +90,10 @@ NULL_BLOCK = Text(
     "vLLM's pool has one more, which it keeps empty (null block).",
     "vLLM のプールにはもう 1 個、常に空のブロック（null block）があります。",
 )
+HEADROOM_OFF = Text(
+    "The scenario's headroom, {share} of the pool, is taken off.",
+    "シナリオで空けておく分（プールの {share}）は除いています。",
+)
 SCENARIO_POOL_CUT = Text(
     "Only {blocks} {blocks:block|blocks} can be drawn; the button takes so many.",
     "描画できるのは {blocks} ブロックまでなので、その分を使います。",

@@ -234,6 +234,8 @@ def _scenario_pool(answered: Answer, lang: Lang) -> None:
     )
     if plan.null_blocks:
         said = f"{said} {text.NULL_BLOCK(lang)}"
+    if kept_free := sizing.scenario.headroom:
+        said = f"{said} {text.HEADROOM_OFF(lang, share=f'{kept_free:.4g}')}"
     if blocks > MAX_BLOCKS:
         said = f"{said} {text.SCENARIO_POOL_CUT(lang, blocks=format_count(MAX_BLOCKS))}"
     with st.container(horizontal=True, vertical_alignment="center"):

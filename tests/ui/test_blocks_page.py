@@ -241,3 +241,12 @@ def test_what_is_chosen_is_said_in_the_language_of_the_page() -> None:
         assert box.proto.raw_value == box.options[box.index]
         app.run()
         assert not app.selectbox("blocks_trace").proto.set_value, "said again and again, it takes back what is chosen"
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_headroom_taken_off_the_scenarios_pool_is_said(lang: Lang) -> None:
+    for headroom, said in (("0", False), ("0.1", True)):
+        captions = [
+            c.value for c in open_page("blocks", {"blocks_settings": True}, lang=lang, headroom=headroom).caption
+        ]
+        assert any(text.HEADROOM_OFF(lang, share="0.1") in caption for caption in captions) == said
