@@ -64,6 +64,8 @@ class Mixture:
     """Entries of ``Architecture.layers`` that have them."""
     parameters: int
     """Weights of all experts of one such layer; shared ones, which every token passes, are not counted."""
+    router_parameters: int
+    """Weights that choose among the experts of one such layer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,5 +97,7 @@ class Architecture:
     """Whether it has experts in whatever way; None where the file says nothing of how it is made but its cache."""
     query_rank: int | None = None
     """Width that latent attention compresses queries to; None where it does not."""
+    indexer_heads: int | None = None
+    """Query heads of the indexers of sparse attention; None without, or where the file does not say."""
     facts: tuple[Fact, ...]
     notes: tuple[Note, ...]

@@ -196,6 +196,7 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         mixture=read_mixture(text, len(layers)),
         experts=None if family == ENTERED_TYPE else has_experts(text),
         query_rank=_width(text, "q_lora_rank") or None,
+        indexer_heads=_width(text, "index_n_heads") or None,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )
