@@ -538,6 +538,11 @@ def test_a_measured_share() -> None:
     assert share / GIB == pytest.approx(33.88, abs=0.06)
 
 
+def test_a_measured_share_of_experts_and_latent_attention() -> None:
+    """DeepSeek-R1 on eight cards: 79.41 GiB each (github.com/HabanaAI/vllm-fork/issues/809)."""
+    assert rank("deepseek-ai/DeepSeek-R1", gpus=8) / GIB == pytest.approx(79.41, abs=0.15)
+
+
 def test_a_plain_model_divides_evenly_by_tensor_parallelism() -> None:
     whole = rank("meta-llama/Llama-3.1-8B-Instruct", gpus=1)
     assert rank("meta-llama/Llama-3.1-8B-Instruct", gpus=2) == math.ceil(whole / 2)
