@@ -88,9 +88,17 @@ class _Terms:
     non_torch: Estimate
 
 
-def budget_of(architecture: Architecture, scenario: Scenario, gpu: Device, weights: Estimate, plan: Plan) -> Budget:
-    """The budget of the fullest GPU. ``weights`` are those of the whole model."""
-    share = _on_one_gpu(weights, architecture, scenario, plan)
+def budget_of(
+    architecture: Architecture,
+    scenario: Scenario,
+    gpu: Device,
+    weights: Estimate,
+    plan: Plan,
+    *,
+    weights_of: Architecture,
+) -> Budget:
+    """The budget of the fullest GPU. ``weights`` are those of the whole model ``weights_of``."""
+    share = _on_one_gpu(weights, weights_of, scenario, plan)
     hidden = hidden_bytes(gpu)
     terms = _terms(architecture, scenario, gpu, share, plan, hidden)
     activations = _or_entered(terms.activations, scenario.activations_gib)

@@ -152,8 +152,12 @@ class Sizing:
         return bisect_left(range(self.shared_tokens + 1), self.shared_bytes, key=self.plan.shared_bytes)
 
 
-def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | None) -> Sizing:
+def size(
+    architecture: Architecture, scenario: Scenario, *, weights: Estimate | None, weights_of: Architecture | None = None
+) -> Sizing:
     """Answer ``scenario`` for a model. ``weights`` are those of the whole model; None where nobody knows them.
+
+    ``weights_of`` is the model they belong to, where ``architecture`` is a what-if that leaves them as they are.
 
     Raises ScenarioError, with the field, for settings that this model or GPU cannot be run with.
     """
@@ -162,7 +166,9 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     made = planned(architecture, scenario, gpu)
     plan, stored = made.plan, made.kv_dtype
     whole = _content(ByIdentity(architecture), stored)
-    budget = budget_of(architecture, scenario, gpu, weights, plan) if gpu and plan and weights else None
+    budget = None
+    if gpu and plan and weights:
+        budget = budget_of(architecture, scenario, gpu, weights, plan, weights_of=weights_of or architecture)
     engines = scenario.gpus // made.gpus
     requests = scenario.requests
     shared = min(scenario.shared_tokens, max(0, scenario.input_tokens - 1))
