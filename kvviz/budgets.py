@@ -90,9 +90,17 @@ class _Terms:
     non_torch: Estimate
 
 
-def budget_of(architecture: Architecture, scenario: Scenario, gpu: Device, weights: Estimate, plan: Plan) -> Budget:
-    """The budget of the fullest GPU. ``weights`` are those of the whole model."""
-    share = _on_one_gpu(weights, architecture, scenario, plan)
+def budget_of(
+    architecture: Architecture,
+    scenario: Scenario,
+    gpu: Device,
+    weights: Estimate,
+    plan: Plan,
+    *,
+    weights_of: Architecture,
+) -> Budget:
+    """The budget of the fullest GPU. ``weights`` are those of the whole model ``weights_of``."""
+    share = _on_one_gpu(weights, weights_of, scenario, plan)
     hidden = hidden_bytes(gpu)
     terms = _terms(architecture, scenario, gpu, share, plan, hidden)
     activations = _or_entered(terms.activations, scenario.activations_gib)
@@ -140,20 +148,22 @@ def _split(architecture: Architecture, scenario: Scenario, plan: Plan) -> Shares
             gpus = plan.gpus
             if scenario.attention_dp == "on":  # --enable-expert-parallel over the engines side by side
                 experts, gpus = scenario.gpus // plan.pp, scenario.gpus
-            return Shares(gpus=gpus, stages=stages, attention=plan.tp, experts=experts, rest=plan.tp)
+            return Shares(gpus=gpus, stages=stages, attention=plan.tp, experts=experts, head=plan.tp, rest=plan.tp)
         case SglangPlan():
             stages = pipeline(architecture, plan.pp, remainder="last")
-            attention = plan.tp // plan.dp_attention
-            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
+            attention, tp = plan.tp // plan.dp_attention, plan.tp
+            # The head stays on all of them without --enable-dp-lm-head (models/deepseek_v2.py:3291-3297).
+            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=tp, head=tp, rest=tp)
         case TensorRtLlmPlan():
             stages = _equal_stages(architecture, plan.pp)
-            attention = 1 if plan.attention_dp else plan.tp
-            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=plan.tp, rest=plan.tp)
+            attention, tp = 1 if plan.attention_dp else plan.tp, plan.tp
+            return Shares(gpus=plan.gpus, stages=stages, attention=attention, experts=tp, head=attention, rest=tp)
         case LlamaCppPlan():
-            return Shares(gpus=plan.gpus, stages=_equal_stages(architecture, plan.gpus), attention=1, experts=1, rest=1)
+            stages = _equal_stages(architecture, plan.gpus)
+            return Shares(gpus=plan.gpus, stages=stages, attention=1, experts=1, head=1, rest=1)
         case TransformersPlan():
-            stages = _equal_stages(architecture, plan.pp)
-            return Shares(gpus=plan.gpus, stages=stages, attention=plan.tp, experts=plan.tp, rest=plan.tp)
+            stages, tp = _equal_stages(architecture, plan.pp), plan.tp
+            return Shares(gpus=plan.gpus, stages=stages, attention=tp, experts=tp, head=tp, rest=tp)
         case _:
             assert_never(plan)
 

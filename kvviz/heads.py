@@ -177,7 +177,7 @@ def _sharing(asked: Sizing, kv_heads: int, real: bool, mha: Content, weights: Es
     problem = None
     if not real:
         try:
-            sizing = size(architecture, asked.scenario, weights=weights)
+            sizing = size(architecture, asked.scenario, weights=weights, weights_of=asked.architecture)
         except KvvizError as error:
             sizing, problem = None, error.message
     return Sharing(

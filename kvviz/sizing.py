@@ -153,8 +153,12 @@ class Sizing:
         return bisect_left(range(self.shared_tokens + 1), self.shared_bytes, key=self.plan.shared_bytes)
 
 
-def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | None) -> Sizing:
+def size(
+    architecture: Architecture, scenario: Scenario, *, weights: Estimate | None, weights_of: Architecture | None = None
+) -> Sizing:
     """Answer ``scenario`` for a model. ``weights`` are those of the whole model; None where nobody knows them.
+
+    ``weights_of`` is the model they belong to, where ``architecture`` is a what-if that leaves them as they are.
 
     Raises ScenarioError, with the field, for settings that this model or GPU cannot be run with.
     """
@@ -163,10 +167,10 @@ def size(architecture: Architecture, scenario: Scenario, *, weights: Estimate | 
     made = planned(architecture, scenario, gpu)
     plan, stored = made.plan, made.kv_dtype
     whole = _content(ByIdentity(architecture), stored)
-    drafts = scenario.draft_layers if plan else 0
-    with_draft_weights = with_draft(weights, architecture, drafts) if weights and drafts else weights
+    drafts, real = (scenario.draft_layers if plan else 0), weights_of or architecture
+    with_draft_weights = with_draft(weights, real, drafts) if weights and drafts else weights
     loaded = with_draft_weights or weights
-    budget = budget_of(architecture, scenario, gpu, loaded, plan) if gpu and plan and loaded else None
+    budget = budget_of(architecture, scenario, gpu, loaded, plan, weights_of=real) if gpu and plan and loaded else None
     engines = scenario.gpus // made.gpus
     requests = scenario.requests
     shared = min(scenario.shared_tokens, max(0, scenario.input_tokens - 1))

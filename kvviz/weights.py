@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kvviz.core.architecture.model import Architecture, ModelDtype
-from kvviz.core.cache import ChunkedAttention, FullAttention, LatentAttention, Layer, SlidingWindow
+from kvviz.core.cache import ChunkedAttention, FullAttention, IndexerKeys, LatentAttention, Layer, SlidingWindow
 from kvviz.core.errors import ScenarioError
 from kvviz.core.identity import ByIdentity
 from kvviz.core.units import GIB, format_bytes, format_count
@@ -101,6 +101,8 @@ def weights(model: str, *, weight_dtype: str = AUTO, dtype: ModelDtype) -> Estim
     sentence = text.PUBLISHED
     if counted:
         sentence = text.COUNTED_WITHOUT_MTP if row.get("mtp") else text.COUNTED
+        if row.get("doubtful"):  # exact for the file, which may not be the published one
+            basis, sentence = "assumed", text.COUNTED_FROM_DOUBTFUL
     values = {"parameters": format_count(row["parameters"]), "version": _table()["transformers"], "layout": layout}
     return Estimate(
         value_bytes=math.ceil(size),
@@ -177,7 +179,10 @@ class Shares:
     stages: tuple[range, ...]
     """Entries of ``Architecture.layers`` that each pipeline stage has."""
     attention: int
+    """Embeddings, too."""
     experts: int
+    head: int
+    """The output embedding."""
     rest: int
     """All else: MLPs, shared experts, what mixes states."""
 
@@ -186,12 +191,16 @@ def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares
     """What the fullest GPU keeps of the weights of the whole model.
 
     Experts and attention are counted from the config where it has the common fields, embeddings and head as one
-    matrix each on the first and the last stage; what is left is taken to be alike in all layers. The small matrices
-    that latent attention compresses with are on every GPU.
+    matrix each on the first and the last stage; what is left is taken to be alike in all layers. Every GPU keeps a
+    whole KV head at least (vLLM ``model_executor/layers/linear.py:1066-1071``, SGLang ``layers/linear.py:1140-1145``),
+    and all of the matrices that latent attention compresses with, of indexers and of what chooses experts (vLLM
+    ``models/deepseek_v2.py:321, 494, 518, 702-717``, ``layers/fused_moe/router/gate_linear.py:22``; SGLang
+    ``models/deepseek_v2.py:509, 2070, 2095``, ``layers/attention/dsa/dsa_indexer.py:344-374``). Copies of norms and
+    of biases, under 0.1 %, are left out.
     """
     if len(split.stages) == split.attention == split.experts == split.rest == 1:
         return weights
-    bytes_of = _parts(weights.value_bytes, weights.parameters, ByIdentity(architecture))
+    bytes_of = _parts(weights.value_bytes, weights.parameters, ByIdentity(architecture), split.attention)
     if bytes_of is None:
         share = Fraction(weights.value_bytes, split.rest * len(split.stages)) * _fullest_share(split.stages)
         source = Message(text.SPLIT_EVENLY, {"source": weights.source, "gpus": split.rest * len(split.stages)})
@@ -201,15 +210,15 @@ def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares
     held: list[Fraction] = []
     for number, stage in enumerate(split.stages):
         own = set(stage)
-        attention = sum(bytes_of.attention[i] for i in stage) * bytes_of.rate / split.attention
-        copied = sum(bytes_of.copied[i] for i in stage) * bytes_of.rate
-        experts = bytes_of.experts * sum(i in own for i in mixed) / (len(mixed) or 1) / split.experts
+        attention = sum(bytes_of.attention[i] for i in stage)
+        experts = bytes_of.experts / split.experts + bytes_of.routers
+        experts *= Fraction(sum(i in own for i in mixed), len(mixed) or 1)
         rest = bytes_of.rest * len(stage) / layers / split.rest
-        ends = (number == 0) + (number == len(split.stages) - 1)
-        if len(split.stages) == 1:
-            ends = bytes_of.tables
-        held.append(attention + copied + experts + rest + Fraction(ends * bytes_of.table, split.attention))
-    shares = {"attention": split.attention, "experts": split.experts, "rest": split.rest}
+        embeddings = bytes_of.table / split.attention if number == 0 else Fraction(0)
+        last = number == len(split.stages) - 1 and (number > 0 or bytes_of.tables > 1)
+        head = bytes_of.table / split.head if last else Fraction(0)
+        held.append(attention + experts + rest + embeddings + head)
+    shares = {"attention": split.attention, "experts": split.experts, "head": split.head, "rest": split.rest}
     values: dict[str, object] = {name: f"1/{gpus}" if gpus > 1 else text.ALL for name, gpus in shares.items()}
     values |= {"source": weights.source, "gpus": split.gpus}
     sentence = text.SPLIT_COUNTED_EXPERTS if mixed else text.SPLIT_COUNTED
@@ -220,13 +229,11 @@ def of_fullest_rank(weights: Estimate, architecture: Architecture, split: Shares
 class _Parts:
     """Bytes of the whole model's weights, by what shares them out."""
 
-    attention: tuple[int, ...]
-    """Weights of each layer, without what is copied."""
-    copied: tuple[int, ...]
-    """Of each layer: what every GPU keeps."""
-    rate: Fraction
-    """Bytes that each of these weights takes."""
+    attention: tuple[Fraction, ...]
+    """Of each layer, what one GPU keeps of it."""
     experts: Fraction
+    routers: Fraction
+    """Of what chooses experts, in all layers."""
     table: Fraction
     """Of the embeddings, or of the head."""
     tables: int
@@ -235,17 +242,17 @@ class _Parts:
 
 
 @lru_cache(maxsize=1024)
-def _parts(value_bytes: int, known: Parameters | None, of: ByIdentity[Architecture]) -> _Parts | None:
-    """None where the file does not say enough."""
+def _parts(value_bytes: int, known: Parameters | None, of: ByIdentity[Architecture], gpus: int) -> _Parts | None:
+    """With attention shared out over ``gpus``. None where the file does not say enough."""
     architecture = of.value
     hidden, heads = architecture.hidden_size, architecture.attention_heads
     if known is None or hidden is None or heads is None or not known.linear:
         return None
-    counted = [_attention(layer, hidden, heads, architecture.query_rank) for layer in architecture.layers]
-    attention = [all_of - copied for all_of, copied in counted]
+    matrices = [_attention(layer, hidden, heads, architecture) for layer in architecture.layers]
+    attention = sum(count for layer in matrices for count, _ in layer)
     mixture = architecture.mixture
     experts = mixture.parameters * len(mixture.layers) if mixture else 0
-    if experts + sum(attention) > known.linear:
+    if experts + attention > known.linear:
         return None
     average = Fraction(value_bytes, known.total)
     expert_rate, rate = _rates(known, experts) if known.packed else (average, average)
@@ -254,15 +261,16 @@ def _parts(value_bytes: int, known: Parameters | None, of: ByIdentity[Architectu
     table = values * (Fraction(2) if known.packed else rate)
     tables = max(1, min(2, round((known.total - known.linear) / values))) if values else 1
     parts = _Parts(
-        attention=tuple(attention),
-        copied=tuple(copied for _, copied in counted),
-        rate=rate,
+        attention=tuple(rate * sum(Fraction(n, min(gpus, most)) for n, most in layer) for layer in matrices),
         experts=experts * expert_rate,
+        # In 16 bits where only linear layers are quantised, as embeddings.
+        routers=(mixture.router_parameters * len(mixture.layers) if mixture else 0)
+        * (Fraction(2) if known.packed else rate),
         table=table,
         tables=tables,
         rest=Fraction(0),
     )
-    rest = value_bytes - sum(parts.attention + parts.copied) * rate - parts.experts - tables * table
+    rest = value_bytes - attention * rate - parts.experts - parts.routers - tables * table
     return replace(parts, rest=rest) if rest >= 0 else None
 
 
@@ -277,21 +285,26 @@ def _rates(known: Parameters, experts: int) -> tuple[Fraction, Fraction]:
     return expert_rate, (size - experts * expert_rate) / others
 
 
-def _attention(layer: Layer, hidden: int, heads: int, query_rank: int | None) -> tuple[int, int]:
-    """Weights that project queries, keys, values and the output of a layer, and those of them on every GPU."""
+def _attention(layer: Layer, hidden: int, heads: int, of: Architecture) -> list[tuple[int, int]]:
+    """Weights of a layer's attention, each count with the GPUs it can be shared out over: 1 where all keep it."""
+    found: list[tuple[int, int]] = []
     for stored in layer:
         match stored:
             case FullAttention() | SlidingWindow() | ChunkedAttention():
-                return hidden * (heads + stored.kv_heads) * (stored.key_dim + stored.value_dim), 0
+                widths = hidden * (stored.key_dim + stored.value_dim)
+                found += [(widths * heads, heads), (widths * stored.kv_heads, stored.kv_heads)]
             case LatentAttention():
                 keys = stored.head_key_dim - stored.rope_dim
-                down = hidden * (stored.latent_dim + stored.rope_dim + (query_rank or 0))
-                queries = (query_rank or hidden) * heads * stored.head_key_dim
+                down = hidden * (stored.latent_dim + stored.rope_dim + (of.query_rank or 0))
+                queries = (of.query_rank or hidden) * heads * stored.head_key_dim
                 up = stored.latent_dim * heads * (keys + stored.head_value_dim) + queries
-                return down + up + heads * stored.head_value_dim * hidden, down
+                found += [(up + heads * stored.head_value_dim * hidden, heads), (down, 1)]
+            case IndexerKeys() if of.indexer_heads and of.query_rank:
+                queries = of.query_rank * of.indexer_heads * stored.key_dim
+                found.append((queries + hidden * (stored.key_dim + of.indexer_heads), 1))
             case _:
                 pass
-    return 0, 0
+    return found
 
 
 def _fullest_share(stages: tuple[range, ...]) -> Fraction:

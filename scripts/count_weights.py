@@ -10,10 +10,12 @@ does not build, and buffers such as routing biases (under 0.01 % of any model).
 A quantised checkpoint is counted as its ``quantization_config`` says. Where the bundled copy of a file is shortened,
 or the layout is published beside config.json, published_facts.json has what the publisher wrote. Where nothing says
 it, the row has parameters and no bytes. A model that Transformers cannot build has the number of parameters its
-publisher states, where published_facts.json has it, and else nothing.
+publisher states, where published_facts.json has it, and else nothing. A row is marked where SOURCES.tsv doubts that
+the bundled file is the published one.
 """
 
 import argparse
+import csv
 import fnmatch
 import json
 import re
@@ -336,6 +338,13 @@ def completed(config: dict[str, Any], model: str, layouts: Mapping[str, Any]) ->
     return {**config, **({"text_config": text} if text else {}), "quantization_config": as_published}
 
 
+def doubtful() -> set[str]:
+    """Names of the files that are not surely the published ones."""
+    with (CONFIGS / "SOURCES.tsv").open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row["file"] for row in rows if row["confidence"] == "low"}
+
+
 def main(arguments: list[str]) -> int:
     """Write the table; return an exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -345,6 +354,7 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     transformers.logging.set_verbosity_error()
     facts = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    doubted = doubtful()
     rows = {}
     for path in sorted(chosen.configs.glob("*--*.json")):
         if chosen.names and path.stem not in chosen.names:
@@ -352,6 +362,8 @@ def main(arguments: list[str]) -> int:
         model = path.stem.replace("--", "/", 1)
         config = completed(json.loads(path.read_text(encoding="utf-8")), model, facts["layouts"])
         rows[model] = count(config, published=facts["parameters"].get(model))
+        if path.name in doubted and rows[model]["basis"] == "counted":
+            rows[model]["doubtful"] = True
     lines = ",\n".join(f"{json.dumps(m)}: {json.dumps(row, separators=(',', ':'))}" for m, row in rows.items())
     if chosen.names:
         print(lines)

@@ -36,7 +36,7 @@ SMALL = {
 
 def test_every_file_in_the_folder_is_a_model_and_has_a_source() -> None:
     files = sorted((Path(catalogue.__file__).parent / "data" / "configs").glob("*.json"))
-    assert len(catalogue.models()) == len(files) >= 167
+    assert len(catalogue.models()) == len(files) >= 168
     assert list(catalogue.models()) == sorted(catalogue.models(), key=str.lower)
     assert {file.name for file in files} <= set(catalogue._sources())
     assert all(model.count("/") == 1 for model in catalogue.models())
@@ -115,8 +115,35 @@ def test_any_other_name_is_unknown_in_one_line(wrong: str) -> None:
 
 
 def test_a_config_from_a_doubtful_source_says_so() -> None:
-    assert [note.code for note in catalogue.load("stepfun-ai/Step-3.7-Flash").notes] == ["source-doubtful"]
+    doubtful = ("stepfun-ai/Step-3.7-Flash", "Qwen/Qwen1.5-1.8B-Chat", "baichuan-inc/Baichuan-7B", "THUDM/chatglm2-6b")
+    for model in doubtful:
+        assert [note.code for note in catalogue.load(model).notes] == ["source-doubtful"]
     assert catalogue.load(QWEN).notes == ()
+
+
+def test_a_name_that_a_config_had_before_leads_to_the_one_it_has() -> None:
+    assert catalogue.named("Qwen/Qwen2.5-Omni") == "Qwen/Qwen2.5-Omni-7B-AWQ"
+    with pytest.raises(KvvizError) as caught:
+        catalogue.load("Qwen/Qwen2.5-Omni")
+    assert "Qwen/Qwen2.5-Omni-7B-AWQ" in caught.value.lines("en")[0]
+    resolved = resolve(Scenario(model="Qwen/Qwen2-VL-2B-Instruct", revision="sha256:0123456789ab"))
+    assert "revision-differs" in [note.code for note in resolved.notes]
+
+
+# (model, its maximum length): some were bundled from copies that had shortened it.
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("Qwen/Qwen-1_8B-Chat", 8_192),
+        ("Qwen/Qwen-7B-Chat", 8_192),
+        ("meta-llama/Llama-2-7b-hf", 4_096),
+        ("meta-llama/Llama-2-70b-hf", 4_096),
+        ("openbmb/MiniCPM-2B-sft-bf16", 4_096),
+        ("openbmb/MiniCPM-V-2_6", 32_768),
+    ],
+)
+def test_the_length_is_the_published_one(model: str, tokens: int) -> None:
+    assert catalogue.load(model).architecture.max_context_tokens == tokens
 
 
 def test_the_revision_pins_the_content_and_not_the_layout_of_the_file() -> None:

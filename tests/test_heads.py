@@ -158,6 +158,8 @@ def test_the_answer_changes_with_the_heads() -> None:
     assert fits == sorted(fits, key=lambda fit: fit or 0)
     # One head on two GPUs is there twice: it saves nothing more.
     assert fits[-1] == fits[-2]
+    # Weights are as large as the real ones, on each GPU, too.
+    assert len({one.sizing.budget.weights.value_bytes for one in possible if one.sizing and one.sizing.budget}) == 1
     (alone,) = [note.code for note in (possible[-1].sizing or asked).notes if note.code == "kv-heads-copied"]
     assert alone
 

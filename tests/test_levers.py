@@ -308,7 +308,7 @@ class TestGpu:
         assert sized(sequences=500, gpu="b300", gpus=2).fits != "yes"
 
     def test_weights_too_large_for_any_count_of_small_gpus(self) -> None:
-        assert labels(model="zai-org/GLM-5.1", gpu="a10g", gpus=4, sequences=40) == ["8 × B300 → 306 ✓"]
+        assert labels(model="zai-org/GLM-5.1", gpu="a10g", gpus=4, sequences=40) == ["8 × B300 → 300 ✓"]
 
     def test_none_beyond_the_largest(self) -> None:
         assert of("gpu", gpu="b300", sequences=5_000) == []

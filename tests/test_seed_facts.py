@@ -84,8 +84,8 @@ FACTS: dict[str, tuple[Look, ...]] = {
     ),
     "S3": (
         learn(
-            ("5,120 ÷ 64 = 80", "its head_dim is 128", "1.6× too small", "in 49 of the 167 bundled configs"),
-            ("5,120 ÷ 64 = 80", "head_dim は 128", "正しい値の 1/1.6", "同梱の config 167 件のうち 49 件"),
+            ("5,120 ÷ 64 = 80", "its head_dim is 128", "1.6× too small", "in 49 of the 168 bundled configs"),
+            ("5,120 ÷ 64 = 80", "head_dim は 128", "正しい値の 1/1.6", "同梱の config 168 件のうち 49 件"),
         ),
         learn(
             ("num_hidden_layers", "num_key_value_heads", "the engine's KV cache type setting", "not from the type of"),
@@ -380,8 +380,8 @@ FACTS: dict[str, tuple[Look, ...]] = {
             **BF16,
         ),
         sizing(
-            ("TP 8 (this one) | 163 | 274 MiB | 8×",),
-            ("TP 8（現在） | 163 | 274 MiB | 8 重",),
+            ("TP 8 (this one) | 162 | 274 MiB | 8×",),
+            ("TP 8（現在） | 162 | 274 MiB | 8 重",),
             tab=tabs.WHAT_IF,
             **R1,
         ),
@@ -498,14 +498,14 @@ FACTS: dict[str, tuple[Look, ...]] = {
             (
                 "holds for layers of full attention",
                 "Windows stop growing",
-                "chunks begin anew, and states never grow: 47 of the 167",
+                "chunks begin anew, and states never grow: 47 of the 168",
                 "46 windows or states",
             ),
             (
                 "フルアテンションのレイヤー",
                 "途中で増えなくなり",
                 "状態の大きさは一定",
-                "config 167 件のうち 47 件",
+                "config 168 件のうち 47 件",
                 "ウィンドウまたは状態は 46 件",
             ),
         ),

@@ -68,6 +68,7 @@ PARAMETERS = {
     "allenai/OLMo-2-1124-7B": 7_298_617_344,
     "CohereForAI/aya-23-8B": 8_028_033_024,
     "deepseek-ai/DeepSeek-V3": 671_026_404_352,  # 671,026,419,200 stored, 14,848 of them routing biases
+    "deepseek-ai/DeepSeek-V2-Lite-Chat": 15_706_484_224,  # without a compressed query, unlike the class's default
     "microsoft/phi-2": 2_779_683_840,
 }
 
@@ -75,6 +76,83 @@ PARAMETERS = {
 @pytest.mark.parametrize(("model", "parameters"), PARAMETERS.items())
 def test_parameters_are_the_published_number(model: str, parameters: int) -> None:
     assert ROWS[model]["parameters"] == parameters
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.json")), ids=lambda path: path.stem)
+def test_a_file_of_weights_that_were_quantised_afterwards_says_so_in_its_name(path: Path) -> None:
+    """Publishers train in fp8, mxfp4 or int4 groups; AWQ, GPTQ and NVFP4 make another repository of a model."""
+    config = json.loads(path.read_text(encoding="utf-8"))
+    quantised = config.get("quantization_config") or config.get("text_config", {}).get("quantization_config") or {}
+    method = quantised.get("quant_method")
+    made = method if method in ("awq", "gptq") else "nvfp4" if method == "modelopt" else ""
+    assert made in path.stem.lower()
+
+
+# (model, bytes, basis): the published BF16 model and its AWQ copy under a name each (2,208,985,600 parameters; the AWQ
+# file's 28 layers have 1,310,195,712 weights in 4 bits with a 16-bit scale and 4 bits of zero point for each 128).
+# Those of a file that may not be the published one are not exact.
+NAMED = [
+    ("Qwen/Qwen2-VL-2B-Instruct", 2 * 2_208_985_600, "exact"),
+    ("Qwen/Qwen2-VL-2B-Instruct-AWQ", 2 * (2_208_985_600 - 1_310_195_712) + 680_687_616, "exact"),
+    ("Qwen/Qwen2.5-Omni-7B-AWQ", None, None),
+    ("Qwen/Qwen1.5-1.8B-Chat", 2 * 1_525_663_744, "assumed"),
+    ("baichuan-inc/Baichuan-7B", 2 * 7_000_559_616, "assumed"),
+    ("openbmb/MiniCPM-2B-sft-bf16", 2 * 2_724_880_896, "assumed"),
+]
+
+
+@pytest.mark.parametrize(("model", "value_bytes", "basis"), NAMED, ids=[row[0] for row in NAMED])
+def test_weights_are_those_of_the_repository_of_that_name(
+    model: str, value_bytes: int | None, basis: str | None
+) -> None:
+    estimate = weights(model, dtype="bf16")
+    assert (estimate and estimate.value_bytes, estimate and estimate.basis) == (value_bytes, basis)
+
+
+def by_hand(config: dict[str, Any]) -> int:
+    """Embeddings, attention and gated MLPs of a text model from the sizes in its file; no norms, no biases."""
+    hidden, layers, heads = config["hidden_size"], config["num_hidden_layers"], config["num_attention_heads"]
+    tied = config.get("tie_word_embeddings", config["model_type"] in ("cohere", "gemma", "gemma2"))
+    head_dim, kv_heads = config.get("head_dim") or hidden // heads, config.get("num_key_value_heads") or heads
+    attention = 2 * hidden * head_dim * (heads + kv_heads)
+    if "kv_lora_rank" in config:
+        latent, rope, rank = config["kv_lora_rank"], config["qk_rope_head_dim"], config.get("q_lora_rank")
+        keys, values = config["qk_nope_head_dim"], config["v_head_dim"]
+        queries = heads * (keys + rope)
+        attention = rank * (hidden + queries) if rank else hidden * queries
+        attention += hidden * (latent + rope) + latent * heads * (keys + values) + heads * values * hidden
+    experts = config.get("num_experts") or config.get("n_routed_experts") or config.get("num_local_experts") or 0
+    width = config.get("moe_intermediate_size") or config["intermediate_size"]
+    shared = config.get("n_shared_experts") or config.get("num_shared_experts") or 0
+    mixed = hidden * experts + 3 * hidden * width * (experts + shared)
+    dense = min(layers, config.get("first_k_dense_replace") or 0) if experts else layers
+    mlps = dense * 3 * hidden * config["intermediate_size"] + (layers - dense) * mixed
+    indexed = 0
+    if "index_n_heads" in config:
+        own = config.get("indexer_types", ["full"] * layers).count("full")
+        width = config["index_head_dim"]
+        indexed = own * (width * (config["q_lora_rank"] * config["index_n_heads"] + hidden))
+        indexed += own * hidden * config["index_n_heads"]
+    return config["vocab_size"] * hidden * (1 if tied else 2) + layers * attention + mlps + indexed
+
+
+PLAIN = {
+    *("baichuan", "cohere", "deepseek", "deepseek_v2", "deepseek_v3", "deepseek_v32", "exaone4", "gemma", "gemma2"),
+    *("glm4_moe", "glm4_moe_lite", "glm_moe_dsa", "gpt_oss", "internlm2", "kimi_k2", "llama", "mimo", "minicpm"),
+    *("minimax_m2", "ministral3", "mistral", "mixtral", "olmo2", "phi3", "phimoe", "qwen2", "qwen3", "qwen3_moe"),
+    "stablelm",
+}
+"""Model types whose models are nothing but these parts."""
+COUNTED_BY_HAND = [m for m, row in ROWS.items() if row["parameters"] and config_of(m).get("model_type") in PLAIN]
+
+
+def test_many_are_counted_by_hand() -> None:
+    assert len(COUNTED_BY_HAND) >= 60
+
+
+@pytest.mark.parametrize("model", COUNTED_BY_HAND)
+def test_parameters_are_what_the_sizes_in_the_file_make(model: str) -> None:
+    assert by_hand(config_of(model)) == pytest.approx(ROWS[model]["parameters"], rel=0.001)
 
 
 def test_a_quantised_checkpoint_takes_the_bytes_it_is_published_with() -> None:
@@ -460,6 +538,11 @@ def test_a_measured_share() -> None:
     assert share / GIB == pytest.approx(33.88, abs=0.06)
 
 
+def test_a_measured_share_of_experts_and_latent_attention() -> None:
+    """DeepSeek-R1 on eight cards: 79.41 GiB each (github.com/HabanaAI/vllm-fork/issues/809)."""
+    assert rank("deepseek-ai/DeepSeek-R1", gpus=8) / GIB == pytest.approx(79.41, abs=0.15)
+
+
 def test_a_plain_model_divides_evenly_by_tensor_parallelism() -> None:
     whole = rank("meta-llama/Llama-3.1-8B-Instruct", gpus=1)
     assert rank("meta-llama/Llama-3.1-8B-Instruct", gpus=2) == math.ceil(whole / 2)
@@ -474,11 +557,45 @@ def test_pipeline_stages_by_their_layers_and_the_last_with_the_head() -> None:
     assert rank(model, gpus=4, pp=4) == math.ceil((whole - 2 * table) / 4 + table)
 
 
-def test_latent_attention_copies_what_compresses() -> None:
-    # 61 layers x 7,168 x (1,536 + 512 + 64), a byte and its share of scales each, on all 8 instead of an eighth
-    copied = 61 * 7_168 * 2_112 * Fraction(669_228_962_144, 669_065_609_216)
-    whole = rank("deepseek-ai/DeepSeek-R1", gpus=1)
-    assert rank("deepseek-ai/DeepSeek-R1", gpus=8) == math.ceil((whole - copied) / 8 + copied)
+# What is on every GPU instead of a share of it, by hand. An fp8 weight takes a byte and its share of scales.
+_R1 = 61 * 7_168 * 2_112 * Fraction(669_228_962_144, 669_065_609_216) + 58 * 256 * 7_168 * 2
+"""61 layers that compress 7,168 to 1,536 + 512 + 64; 58 routers of 256 experts in 16 bits."""
+_V32 = 61 * (7_168 * 2_112 + 128 * (64 * 1_536 + 7_168) + 64 * 7_168) * Fraction(670_052_688_576, 669_889_134_592)
+"""The same layers with indexers: 64 heads of 128 from 1,536, a key of 128 and 64 weights from 7,168."""
+COPIED = [
+    ("deepseek-ai/DeepSeek-R1", _R1),
+    ("deepseek-ai/DeepSeek-V3.2", _V32 + 58 * 256 * 7_168 * 2),
+    ("Qwen/Qwen3-235B-A22B", 94 * 128 * 4_096 * 2),  # routers; 8 GPUs and 4 KV heads of 128: K and V twice
+]
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+@pytest.mark.parametrize(("model", "copied"), COPIED, ids=[row[0] for row in COPIED])
+def test_what_engines_copy_is_on_every_gpu(model: str, copied: Fraction, engine: str) -> None:
+    whole = rank(model, gpus=1)
+    twice = 94 * 2 * 4 * 128 * 4_096 * 2 if model.startswith("Qwen") else 0
+    share = (whole - copied - twice) / 8 + copied + Fraction(twice, 4)
+    assert rank(model, gpus=8, engine=engine) == math.ceil(share)
+
+
+# 80 layers with K and V of 8 heads of 128 from 8,192: from 8 GPUs on, each has a whole head.
+@pytest.mark.parametrize("gpus", [4, 8, 16, 32])
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+def test_a_kv_head_is_not_cut(gpus: int, engine: str) -> None:
+    model = "meta-llama/Llama-3.1-70B-Instruct"
+    whole, keys_and_values = rank(model, gpus=1), 80 * 2 * 8 * 128 * 8_192 * 2
+    share = Fraction(whole - keys_and_values, gpus) + Fraction(keys_and_values, min(gpus, 8))
+    assert rank(model, gpus=gpus, engine=engine) == math.ceil(share)
+
+
+def test_sglang_shares_the_head_out_where_attention_is_not() -> None:
+    # embeddings and head 129,280 x 7,168 in 16 bits: all of the first, an eighth of the second
+    embeddings = 129_280 * 7_168 * 2
+    model = "deepseek-ai/DeepSeek-R1"
+    vllm, sglang = (rank(model, gpus=8, attention_dp="on", engine=engine) for engine in ("vllm", "sglang"))
+    # what is neither attention nor an expert lies in eighths, too: 3 dense layers and 58 shared experts
+    dense = (3 * 3 * 7_168 * 18_432 + 58 * 3 * 7_168 * 2_048) * Fraction(669_228_962_144, 669_065_609_216)
+    assert vllm - sglang == pytest.approx(Fraction(7, 8) * (embeddings + dense), rel=0.01)
 
 
 def test_attention_data_parallelism_copies_all_but_the_experts() -> None:

@@ -18,6 +18,12 @@ WITH_DRAFT = Text(
     ja="{source} ドラフトの予測（MTP）レイヤー {layers} 層の {bytes} を含みます"
     "（モデルの最後のレイヤーと同じ大きさと仮定）。",
 )
+COUNTED_FROM_DOUBTFUL = Text(
+    en="{parameters} parameters counted from config.json with Transformers {version}, {layout}. The bundled file may "
+    "not be the published one.",
+    ja="config.json から Transformers {version} で数えたパラメーター {parameters} 個（{layout}）です。"
+    "同梱のファイルは公開されているものと異なる可能性があります。",
+)
 PUBLISHED = Text(
     en="{parameters} parameters as the publisher states, {layout}.",
     ja="公開元の示すパラメーター {parameters} 個（{layout}）です。",
@@ -109,17 +115,20 @@ SPLIT_EVENLY = Text(
     "{source} {gpus} 基の GPU に均等に分かれると仮定しています。",
 )
 SPLIT_COUNTED = Text(
-    "{source} Of {gpus} GPUs the fullest is assumed to keep, of its layers, {attention} of attention and embeddings "
-    "and {rest} of the rest.",
+    "{source} Of {gpus} GPUs the fullest is assumed to keep, of its layers, {attention} of attention and embeddings, "
+    "{head} of lm_head and {rest} of the rest; whole, what engines copy: a KV head at least, and the matrices of "
+    "latent attention that compress.",
     "{source} {gpus} 基の GPU のうち最も多く持つ GPU が、担当するレイヤーについて、"
-    "アテンションと埋め込みの {attention}、"
-    "残りの {rest} を持つと仮定しています。",
+    "アテンションと埋め込みの {attention}、lm_head の {head}、残りの {rest} を持つと仮定しています。"
+    "エンジンが複製するもの（少なくとも 1 つの KV ヘッド、潜在アテンションの圧縮行列）は全体を数えます。",
 )
 SPLIT_COUNTED_EXPERTS = Text(
     "{source} Of {gpus} GPUs the fullest is assumed to keep, of its layers, {attention} of attention and embeddings, "
-    "{experts} of the experts and {rest} of the rest.",
+    "{experts} of the experts, {head} of lm_head and {rest} of the rest; whole, what engines copy: a KV head at least, "
+    "the matrices of latent attention that compress, indexers and routers.",
     "{source} {gpus} 基の GPU のうち最も多く持つ GPU が、担当するレイヤーについて、"
-    "アテンションと埋め込みの {attention}、"
-    "エキスパートの {experts}、残りの {rest} を持つと仮定しています。",
+    "アテンションと埋め込みの {attention}、エキスパートの {experts}、lm_head の {head}、残りの {rest} を持つと"
+    "仮定しています。エンジンが複製するもの（少なくとも 1 つの KV ヘッド、潜在アテンションの圧縮行列、"
+    "インデクサー、ルーター）は全体を数えます。",
 )
 ALL = Text("all", "すべて")

@@ -633,7 +633,7 @@ NOTES: list[tuple[str, Change, str]] = [
     ("google/gemma-4-26B-A4B", {}, "keys-as-values-stored-twice"),
     ("openai/whisper-tiny", {}, "encoder-tokens-assumed"),
     ("Qwen/Qwen3-VL-8B-Instruct", {}, "media-tokens"),
-    ("Qwen/Qwen2.5-Omni", {}, "media-tokens"),
+    ("Qwen/Qwen2.5-Omni-7B-AWQ", {}, "media-tokens"),
     ("google/gemma-3-4b-it", {}, "class-defaults"),
     ("nvidia/GLM-5.1-NVFP4", {}, "kv-scheme"),
     ("openbmb/MiniCPM3-4B", {}, "latent-expanded"),

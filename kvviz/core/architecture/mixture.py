@@ -32,7 +32,9 @@ def read_mixture(text: Fields, layers: int) -> Mixture | None:
     if not width or not hidden:
         return None
     having = tuple(index for index in range(layers) if _has_experts(text, index, layers))
-    return Mixture(layers=having, parameters=_GATED * experts * hidden * width) if having else None
+    if not having:
+        return None
+    return Mixture(layers=having, parameters=_GATED * experts * hidden * width, router_parameters=experts * hidden)
 
 
 def has_experts(text: Fields) -> bool:

@@ -64,6 +64,8 @@ class Mixture:
     """Entries of ``Architecture.layers`` that have them."""
     parameters: int
     """Weights of all experts of one such layer; shared ones, which every token passes, are not counted."""
+    router_parameters: int
+    """Weights that choose among the experts of one such layer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,5 +120,7 @@ class Architecture:
     """``mamba_ssm_dtype`` as the file writes it, whichever engine follows it; empty where it does not."""
     window_pool: bool = False
     """The file says ``is_hybrid_swa``: its windows are to have a pool of their own."""
+    indexer_heads: int | None = None
+    """Query heads of the indexers of sparse attention; None without, or where the file does not say."""
     facts: tuple[Fact, ...]
     notes: tuple[Note, ...]

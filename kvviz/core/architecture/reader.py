@@ -222,6 +222,7 @@ def _architecture(text: Fields, root: Fields, family: str, layers: tuple[Layer, 
         text_only=root.value("language_model_only") is True,
         state_dtype=_plain_word(text, "mamba_ssm_dtype"),
         window_pool=text.value("is_hybrid_swa") is True,
+        indexer_heads=_width(text, "index_n_heads") or None,
         facts=tuple(root.log.facts.values()),
         notes=tuple(root.log.notes.values()),
     )
