@@ -154,14 +154,15 @@ def with_draft(weights: Estimate, architecture: Architecture, layers: int) -> Es
     known, hidden, mixture = weights.parameters, architecture.hidden_size, architecture.mixture
     if weights.source.text != text.COUNTED_WITHOUT_MTP or not own or known is None or hidden is None:
         return None
-    bytes_of, last = _parts(weights.value_bytes, known, ByIdentity(architecture)), len(architecture.layers) - 1
-    if bytes_of is None or bytes_of.rate < 1 or any(size < count for count, size in known.packed):
+    bytes_of, last = _parts(weights.value_bytes, known, ByIdentity(architecture), 1), len(architecture.layers) - 1
+    below_8_bits = weights.value_bytes < known.total or any(size < count for count, size in known.packed)
+    if bytes_of is None or below_8_bits:
         return None
     if architecture.experts and (mixture is None or last not in mixture.layers):
         return None
-    each = (bytes_of.attention[last] + bytes_of.copied[last]) * bytes_of.rate + bytes_of.rest / (last + 1)
+    each = bytes_of.attention[last] + bytes_of.rest / (last + 1)
     if mixture is not None:
-        each += bytes_of.experts / len(mixture.layers)
+        each += (bytes_of.experts + bytes_of.routers) / len(mixture.layers)
     # Where more layers run than there are, some run again, with a cache each and the same weights.
     more = math.ceil(min(layers, own) * (each + 2 * hidden * hidden * 2))
     counted = Message(text.COUNTED, weights.source.values)
