@@ -23,8 +23,8 @@ from kvviz.core.cache import (
     SlidingWindow,
     content,
     growing_bytes_per_token,
-    indexer_key_bytes,
     limit_of,
+    record_bytes,
     state_bytes,
     token_bytes,
 )
@@ -322,8 +322,7 @@ def _values(cache: LayerCache) -> int:
 
 def _token_bytes(cache: LayerCache, dtype: KvDtype) -> Fraction:
     if isinstance(cache, CompressedAttention):  # of one record
-        key = indexer_key_bytes(cache.index_key_dim) if cache.index_key_dim else 0
-        return Fraction(cache.record_bytes + key)
+        return sum(record_bytes(cache, dtype), Fraction(0))
     return token_bytes(cache, dtype)
 
 

@@ -342,8 +342,6 @@ def _tensorrt_llm(architecture: Architecture, scenario: Scenario) -> Planned:
 def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
     gpus = scenario.gpus // (scenario.dp or 1)  # whole layers on each of them
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="llama.cpp")
-    if not llama_cpp.offers(chosen) or chosen.name not in KV_DTYPES:  # DeepSeek-V4's packed records: here keys are f16
-        chosen = llama_cpp.DEFAULT_DTYPE if scenario.kv_dtype == "auto" else KV_DTYPES.get(chosen.name, chosen)
     values = None if scenario.v_dtype == "same" else KV_DTYPES[scenario.v_dtype]
     made, missing = _made(
         lambda: llama_cpp.plan(
