@@ -484,13 +484,16 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
     if budget.available_bytes < 0:
         return text.NO_ROOM(lang, gpus=gpus, tokens=tokens, bytes=format_bytes(-budget.available_bytes))
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
+    fewer = sizing.runs_fewer and bool(sizing.starts)
+    if fewer:
+        sentence = {text.FIT_YES: text.FIT_YES_MEMORY, text.FIT_NO: text.FIT_NO_MEMORY}.get(sentence, sentence)
     if sizing.plan is not None and not sizing.starts:
         sentence = text.NOT_STARTED
     elif sizing.fits == "no" and sizing.at_slots_limit:
         sentence = text.FIT_SLOTS
     elif scenario.requests == 1 and sizing.fits == "yes":
         sentence = text.FIT_ONE
-    return sentence(
+    said = sentence(
         lang,
         length=format_count(budget.longest_tokens),
         need=format_bytes(sizing.plan.request_bytes(budget.longest_tokens) if sizing.plan else 0),
@@ -503,6 +506,10 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
         engine=engine_name(sizing.scenario),
         bytes=format_bytes(abs(sizing.short_bytes)),
     )
+    if not fewer:
+        return said
+    engine, most = engine_name(sizing.scenario), format_count(sizing.max_sequences_run or 0)
+    return text.RUNS_FEWER(lang, said=said, engine=engine, most=most)
 
 
 def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]]:

@@ -82,6 +82,8 @@ class Cell:
     """Requests at once, as the engine counts; None where there is no such number."""
     why: Message | None
     """Why there is none."""
+    run: int | None = None
+    """Requests that run at once by default, where memory has room for more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +194,9 @@ def cell(base: Scenario, model: str, gpu: str, gpus: int, *, ask: Ask) -> Cell:
         return Cell(scenario=scenario, outcome=outcome, fit=None, why=error.message)
     outcome, why = _outcome(sizing)
     fit = sizing.max_sequences_counted if outcome in ("yes", "held-only", "no") else None
-    return Cell(scenario=sizing.scenario, outcome=outcome, fit=fit, why=why)
+    run = sizing.max_sequences_run
+    run = run if run is not None and fit is not None and fit > run else None
+    return Cell(scenario=sizing.scenario, outcome=outcome, fit=fit, why=why, run=run)
 
 
 def _outcome(sizing: Sizing) -> tuple[Outcome, Message | None]:

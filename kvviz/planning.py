@@ -1,6 +1,6 @@
 """Which engine a scenario is about, what that engine stores, and its plan. The one place that knows all engines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar, assert_never
 
@@ -9,7 +9,7 @@ from kvviz.core.cache import ChunkedAttention, FullAttention, LayerCache, Slidin
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.kv_dtype import resolve_kv_dtype
-from kvviz.devices import Device, device
+from kvviz.devices import Device, Maker, device
 from kvviz.engines import llama_cpp, sglang, tensorrt_llm, transformers, vllm
 from kvviz.engines.llama_cpp import LlamaCppPlan
 from kvviz.engines.sglang import SglangPlan
@@ -38,7 +38,14 @@ _NAMES: Final = {
 _AT_A_COMMIT: Final = frozenset({"tensorrt-llm", "llama.cpp"})
 """Engines whose rules were read at a commit rather than a release."""
 _COMMIT_CHARACTERS: Final = 7
-_NOT_ON_APPLE: Final = frozenset({"vllm", "sglang", "tensorrt-llm"})
+_RUNS_ON: Final[Mapping[str, frozenset[Maker]]] = {
+    "vllm": frozenset({"nvidia", "amd"}),
+    "sglang": frozenset({"nvidia", "amd"}),
+    "tensorrt-llm": frozenset({"nvidia"}),
+    "llama.cpp": frozenset({"nvidia", "amd", "apple"}),
+    "transformers": frozenset({"nvidia", "amd", "apple"}),
+}
+"""Whose GPUs there are rules for."""
 _OLDER: Final = {"v0": "V0", "expanded-mla": "< b5300"}
 _FALLBACKS: Final = {"bf16": text.DTYPE_NO_BF16, "fp16": text.DTYPE_NO_FP16, "fp32": text.DTYPE_FROM_FP32}
 """Why the cache is not of the type that the file names."""
@@ -106,10 +113,12 @@ def planned(architecture: Architecture, scenario: Scenario, gpu: Device | None) 
         if scenario.engine not in engines and getattr(scenario, field) != DEFAULTS[field]:
             values = {"field": field, "engine": _NAMES[scenario.engine][0]}
             raise ScenarioError(Message(own_text.NOT_OF_THIS_ENGINE, values), field=field)
-    if gpu is not None and gpu.maker == "apple" and scenario.engine in _NOT_ON_APPLE:
-        values = {"engine": _NAMES[scenario.engine][0], "gpu": gpu.name}
+    if gpu is not None and gpu.maker not in _RUNS_ON[scenario.engine]:
+        others = ", ".join(_NAMES[engine][0] for engine, makers in _RUNS_ON.items() if gpu.maker in makers)
+        values = {"engine": _NAMES[scenario.engine][0], "gpu": gpu.name, "engines": others}
+        sentence = own_text.NVIDIA_ONLY if _RUNS_ON[scenario.engine] == {"nvidia"} else own_text.NOT_ON_GPU
         chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine=scenario.engine)
-        note = Note(code="not-on-this-gpu", message=Message(own_text.NOT_ON_APPLE, values))
+        note = Note(code="not-on-this-gpu", message=Message(sentence, values))
         return Planned(plan=None, missing=note, kv_dtype=chosen, chosen=chosen, reason=reason, gpus=scenario.gpus)
     match scenario.engine:
         case "vllm":

@@ -14,7 +14,11 @@ NOT_KNOWN = Text(
     "Not known and not taken off: enter what you measured.",
     "不明のため差し引いていません。実測値を入力してください。",
 )
-NOT_ON_APPLE = Text(
-    "{engine} has no rules here for {gpu}: choose llama.cpp or Transformers as the engine.",
-    "{gpu} での {engine} の規則はありません。エンジンに llama.cpp か Transformers を選んでください。",
+NOT_ON_GPU = Text(
+    "{engine} has no rules here for {gpu}: choose another engine ({engines}).",
+    "{gpu} での {engine} の規則はありません。別のエンジン（{engines}）を選んでください。",
+)
+NVIDIA_ONLY = Text(
+    "{engine} runs on NVIDIA GPUs only, not on {gpu}: choose another engine ({engines}).",
+    "{engine} は NVIDIA の GPU 専用で、{gpu} では動きません。別のエンジン（{engines}）を選んでください。",
 )
