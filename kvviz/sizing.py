@@ -20,7 +20,7 @@ from kvviz.core.cache import (
 )
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.identity import ByIdentity
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.devices import TYPED, Device, device
 from kvviz.engines import vllm
 from kvviz.engines.sglang import SglangPlan
@@ -305,6 +305,8 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         note("startup-fails", sentence, **values)
     if gpu and gpu.memory_basis == "nominal" and gpu.memory_source != TYPED:
         note("gpu-nominal", devices_text.NOMINAL_SLICE if gpu.kind == "mig" else devices_text.NOMINAL)
+    if gpu and gpu.memory_source == TYPED:
+        note("gpu-typed", devices_text.TYPED, gib=f"{gpu.memory_bytes / GIB:,g}")
     most = most_requests(plan) if plan else None
     if most is not None and scenario.requests > sizing.engines * most:
         values = {"most": format_count(most), "requests": format_count(scenario.requests)}

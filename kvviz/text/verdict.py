@@ -25,7 +25,8 @@ FIT_SOME_RUN = Text(
 )
 FIT_HELD_RUN = Text(
     "{needed} fit in memory unless many long prompts arrive together; {most} run at once by default",
-    "長いプロンプトが同時に多数届かなければ {needed} 件がメモリに収まりますが、既定で同時に処理するのは {most} 件までです",
+    "長いプロンプトが同時に多数届かなければ {needed} 件がメモリに収まりますが、"
+    "既定で同時に処理するのは {most} 件までです",
 )
 ANSWER_WHERE = Text(
     "on {gpus} × {gpu}{engines}, {needed:one request of|every request at} {tokens} tokens, {engine}.",
