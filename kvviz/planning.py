@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from kvviz.core.architecture import Architecture, Note
 from kvviz.core.cache import ChunkedAttention, FullAttention, LayerCache, SlidingWindow
@@ -16,7 +16,7 @@ from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
 from kvviz.engines.transformers import TransformersPlan
 from kvviz.engines.vllm import VllmPlan
-from kvviz.scenario import DEFAULTS, ENGINES_WITH, Scenario
+from kvviz.scenario import DEFAULTS, ENGINES_WITH, Scenario, parse_value
 from kvviz.text import Message
 from kvviz.text import engine as text
 from kvviz.text import planning as own_text
@@ -132,6 +132,46 @@ def planned(architecture: Architecture, scenario: Scenario, gpu: Device | None) 
         case "transformers":
             return _transformers(architecture, scenario)
     raise AssertionError(scenario.engine)
+
+
+def accepted(
+    architecture: Architecture, values: Mapping[str, Any], field: str, said: Message, gpu: Device | None
+) -> Message:
+    """What is ``said`` of a ``field`` that cannot be used, offering only values with which this model is answered.
+
+    Whoever refused a value knew a part of the question: the GPUs but not the model, the heads but not the GPUs.
+    ``values``: the other settings.
+    """
+    key = next((name for name in ("choices", "sizes") if name in said.values), None)
+    sentence, setting = said.text, field
+    if key is not None:
+        offered = str(said.values[key]).split(", ")
+    elif field == "pp" and "layers" in said.values:
+        key, sentence, offered = "sizes", own_text.PP_TOO_LARGE, _divisors(values.get("gpus", DEFAULTS["gpus"]))
+    else:
+        return said
+    if said.text is text.GPUS_DO_NOT_DIVIDE:  # sizes of one stage of one engine
+        others = (values.get("pp") or 1) * (values.get("dp") or 1)
+        offered = [str(int(size) * others) for size in offered]
+    elif field == "gpus":
+        setting = "tp"
+
+    def answered(value: str) -> bool:
+        try:
+            scenario = Scenario(**{**values, setting: parse_value(setting, value)})
+            planned(architecture, scenario, gpu)
+        except ScenarioError:
+            return False
+        return True
+
+    found = [value for value in offered if answered(value)]
+    if not found:
+        return Message(own_text.NOTHING_ELSE)
+    return Message(sentence, {**said.values, key: ", ".join(found)})
+
+
+def _divisors(count: int) -> list[str]:
+    return [str(n) for n in range(1, count + 1) if count % n == 0]
 
 
 def in_flight_tokens(scenario: Scenario, gpu: Device | None) -> int:

@@ -6,6 +6,15 @@ NOT_OF_THIS_ENGINE = Text(
     "{field}: {engine} has no such setting; leave it as it is by default.",
     "{field}: {engine} にこの設定はありません。既定値のままにしてください。",
 )
+PP_TOO_LARGE = Text(
+    "Pipeline parallel {pp} is more than the {layers} {layers:layer|layers} there are to share out: use one of "
+    "{sizes}.",
+    "パイプライン並列数 {pp} に対して、割り振るレイヤーは {layers} しかありません。{sizes} から選んでください。",
+)
+NOTHING_ELSE = Text(
+    "This cannot be used, and for this model no other value goes together with the other settings: change those.",
+    "この値は使えません。ほかの設定との組み合わせで、このモデルに使える値はありません。ほかの設定を変えてください。",
+)
 NOT_APART = Text(
     "This engine has no term of its own for it: it lies outside the memory fraction.",
     "このエンジンでは独立した項がなく、メモリ使用率の外に含まれます。",
