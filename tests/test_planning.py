@@ -120,7 +120,7 @@ def test_no_note_names_another_engine(engine: str) -> None:
             said["kv_dtype"] = sizing.kv_dtype_reason("en")
             if sizing.budget is not None:
                 for term in ("hidden", "weights", "activations", "graphs", "non_torch"):
-                    said[term] = getattr(sizing.budget, term).source("en").replace("counted from config.json with", "")
+                    said[term] = getattr(sizing.budget, term).source("en")
             wrong = {code: line for code, line in said.items() for name in others if name in line}
             if engine != "transformers":  # the weights are counted with it, whatever the engine
                 wrong.pop("weights", None)

@@ -25,8 +25,8 @@ SHARED = Text(
 )
 MEMORY_REPORTED = Text(en="as the driver reports it", ja="ドライバーの報告値")
 MEMORY_TYPED = Text(
-    en="as you gave it, GB read as GiB, as cards are sold",
-    ja="指定された値（GB も、製品の表記に合わせて GiB として読みます）",
+    en="as you gave it (GB read as GiB)",
+    ja="指定された値（GB は GiB として読みます）",
 )
 MEMORY_NOMINAL = Text(en="the vendor's figure, taken as GiB", ja="ベンダーの公称値（GiB とみなした値）")
 MEMORY_OF_SLICE = Text(en="a share of what the whole GPU reports", ja="GPU 全体の報告値から求めた値")
