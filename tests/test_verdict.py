@@ -85,7 +85,7 @@ def test_nobody_promises_more_at_once_than_the_engine_runs(scenario: Scenario) -
         return
     named = scenario.requests if sizing.fits != "no" else sizing.max_sequences_counted or 0
     assert sizing.runs_fewer is (named > run)
-    assert ("by default" in head["en"], "既定で" in head["ja"]) == (named > run, named > run)
+    assert ("by default" in head["en"], "既定の" in head["ja"]) == (named > run, named > run)
     if named > run:
         assert all(f"{run:,}" in said for said in head.values())
         assert "more-than-max" in " ".join(note.code for note in sizing.notes)

@@ -287,13 +287,10 @@ def _rows(compared: Sequence[Compared], lang: Lang) -> list[tuple[str, Callable[
     def of_sizing(value: Callable[[Sizing], str]) -> Callable[[Compared], str]:
         return lambda one: value(one.sizing) if one.sizing else "–"
 
+    fewer = any(one.sizing and _fewer(one.sizing) for one in compared)
     rows: list[tuple[str, Callable[[Compared], str]]] = [
-        (text.ROW_FIT(lang), of_sizing(_fit)),
-        *(
-            [(text.ROW_RUN(lang), of_sizing(_run))]
-            if any(one.sizing and _fewer(one.sizing) for one in compared)
-            else []
-        ),
+        ((text.ROW_IN_MEMORY if fewer else text.ROW_FIT)(lang), of_sizing(_fit)),
+        *([(text.ROW_RUN(lang), of_sizing(_run))] if fewer else []),
         (text.ROW_SPARE(lang), of_sizing(lambda s: _signed(s.lacking_bytes))),
         (text.ROW_MODEL(lang), lambda one: one.scenario.model.rpartition("/")[2]),
         (text.ROW_ENGINE(lang), lambda one: engine_name(one.scenario)),

@@ -111,6 +111,7 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
         else:
             session()["good"] = resolved.scenario
             notes = (*resolved.notes, *all_notes(sizing))
-            values, gpu = to_json(asked), device(asked.gpu) if asked.gpu else None
+            gpu = device(scenario.gpu) if scenario.gpu else None  # the one asked for may be none
+            values = to_json(asked)
             told = {name: accepted(sizing.architecture, values, name, said, gpu) for name, said in errors.items()}
             return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=told)
