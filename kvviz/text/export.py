@@ -46,7 +46,7 @@ NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
         "prefill and decoding on separate GPUs; cache types turboquant_*, octave_*, ultraquant_4bit and "
         "nvfp4_4over6; a pool of a given size (--kv-cache-memory-bytes).",
         "vLLM：モデルと異なる種類のドラフトモデル、プリフィルのコンテキスト並列、プリフィルとデコードの GPU の分離、"
-        "turboquant_*・octave_*・ultraquant_4bit・nvfp4_4over6 のキャッシュ、"
+        "キャッシュの型 turboquant_* など（octave_*、ultraquant_4bit、nvfp4_4over6）、"
         "プールの大きさの指定（--kv-cache-memory-bytes）。",
     ),
     "sglang": Text(
