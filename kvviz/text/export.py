@@ -43,10 +43,10 @@ NOT_MODELLED_LINES = (
 NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
     "vllm": Text(
         "Of vLLM: draft models of another kind than the model's own layers; context parallelism of the prefill; "
-        "prefill and decoding on separate GPUs; cache types turboquant_*, octave_*, ultraquant_4bit and "
+        "prefill and decoding on separate GPUs; cache types turboquant, octave, ultraquant and "
         "nvfp4_4over6; a pool of a given size (--kv-cache-memory-bytes).",
         "vLLM：モデルと異なる種類のドラフトモデル、プリフィルのコンテキスト並列、プリフィルとデコードの GPU の分離、"
-        "キャッシュの型 turboquant_* など（octave_*、ultraquant_4bit、nvfp4_4over6）、"
+        "キャッシュの型 turboquant など（octave、ultraquant、nvfp4_4over6）、"
         "プールの大きさの指定（--kv-cache-memory-bytes）。",
     ),
     "sglang": Text(
