@@ -31,7 +31,7 @@ from kvviz.engines.vllm import VllmPlan
 from kvviz.estimate import Estimate
 from kvviz.export import all_notes, sizing_json
 from kvviz.links import pack_config
-from kvviz.planning import engine_name
+from kvviz.planning import accepted, engine_name
 from kvviz.resolve import resolve
 from kvviz.scenario import DEFAULTS, FIELDS, WEIGHT_DTYPES, Scenario, parse_total_tokens, parse_value, shown
 from kvviz.sizing import Sizing
@@ -391,10 +391,26 @@ def answer(options: dict[str, Any]) -> Sizing:
     except KvvizError as error:
         problems.append(error)
     if problems:
-        raise ExceptionGroup("bad input", problems)
-    resolved = resolve(Scenario(**values), given=given)
-    sizing = resolved.size()
+        raise ExceptionGroup("bad input", [_with_choices(problem, values, given) for problem in problems])
+    try:
+        resolved = resolve(Scenario(**values), given=given)
+        sizing = resolved.size()
+    except ScenarioError as error:
+        raise _with_choices(error, values, given) from None
     return replace(sizing, notes=(*resolved.notes, *sizing.notes))
+
+
+def _with_choices(problem: KvvizError, values: dict[str, Any], given: catalogue.Loaded | None) -> KvvizError:
+    """The same with no other choices than those that this model can have with the other flags."""
+    if not isinstance(problem, ScenarioError):
+        return problem
+    about = {name: values[name] for name in ("model", "config") if name in values}
+    try:
+        architecture = resolve(Scenario(**about), given=given).architecture
+        gpu = device(values["gpu"]) if values["gpu"] else None
+    except KvvizError:
+        return problem  # of a model or GPU that nobody knows nothing more can be said
+    return ScenarioError(accepted(architecture, values, problem.field, problem.message, gpu), field=problem.field)
 
 
 def _is_path(model: str) -> bool:
@@ -484,13 +500,16 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
     if budget.available_bytes < 0:
         return text.NO_ROOM(lang, gpus=gpus, tokens=tokens, bytes=format_bytes(-budget.available_bytes))
     sentence = {"yes": text.FIT_YES, "held-only": text.FIT_HELD, "no": text.FIT_NO}[sizing.fits]
+    fewer = sizing.runs_fewer and bool(sizing.starts)
+    if fewer:
+        sentence = {text.FIT_YES: text.FIT_YES_MEMORY, text.FIT_NO: text.FIT_NO_MEMORY}.get(sentence, sentence)
     if sizing.plan is not None and not sizing.starts:
         sentence = text.NOT_STARTED
     elif sizing.fits == "no" and sizing.at_slots_limit:
         sentence = text.FIT_SLOTS
     elif scenario.requests == 1 and sizing.fits == "yes":
         sentence = text.FIT_ONE
-    return sentence(
+    said = sentence(
         lang,
         length=format_count(budget.longest_tokens),
         need=format_bytes(sizing.plan.request_bytes(budget.longest_tokens) if sizing.plan else 0),
@@ -503,6 +522,10 @@ def _sentence(sizing: Sizing, lang: Lang) -> str:
         engine=engine_name(sizing.scenario),
         bytes=format_bytes(abs(sizing.short_bytes)),
     )
+    if not fewer:
+        return said
+    engine, most = engine_name(sizing.scenario), format_count(sizing.max_sequences_run or 0)
+    return text.RUNS_FEWER(lang, said=said, engine=engine, most=most)
 
 
 def _three_numbers(sizing: Sizing, lang: Lang) -> Iterator[tuple[Text, str, str]]:

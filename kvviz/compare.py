@@ -23,8 +23,8 @@ from kvviz.core.cache import (
     SlidingWindow,
     content,
     growing_bytes_per_token,
-    indexer_key_bytes,
     limit_of,
+    record_bytes,
     state_bytes,
     token_bytes,
 )
@@ -82,6 +82,8 @@ class Cell:
     """Requests at once, as the engine counts; None where there is no such number."""
     why: Message | None
     """Why there is none."""
+    run: int | None = None
+    """Requests that run at once by default, where memory has room for more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +194,9 @@ def cell(base: Scenario, model: str, gpu: str, gpus: int, *, ask: Ask) -> Cell:
         return Cell(scenario=scenario, outcome=outcome, fit=None, why=error.message)
     outcome, why = _outcome(sizing)
     fit = sizing.max_sequences_counted if outcome in ("yes", "held-only", "no") else None
-    return Cell(scenario=sizing.scenario, outcome=outcome, fit=fit, why=why)
+    run = sizing.max_sequences_run
+    run = run if run is not None and fit is not None and fit > run else None
+    return Cell(scenario=sizing.scenario, outcome=outcome, fit=fit, why=why, run=run)
 
 
 def _outcome(sizing: Sizing) -> tuple[Outcome, Message | None]:
@@ -322,8 +326,7 @@ def _values(cache: LayerCache) -> int:
 
 def _token_bytes(cache: LayerCache, dtype: KvDtype) -> Fraction:
     if isinstance(cache, CompressedAttention):  # of one record
-        key = indexer_key_bytes(cache.index_key_dim) if cache.index_key_dim else 0
-        return Fraction(cache.record_bytes + key)
+        return sum(record_bytes(cache, dtype), Fraction(0))
     return token_bytes(cache, dtype)
 
 

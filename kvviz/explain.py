@@ -21,6 +21,7 @@ from kvviz.core.cache import (
     RecurrentState,
     SlidingWindow,
     layer_bytes,
+    record_bytes,
     state_values,
     token_bytes,
 )
@@ -222,15 +223,16 @@ def _working(cache: LayerCache, layers: int, tokens: int, dtype: KvDtype) -> tup
         case CompressedAttention():
             if not cache.ratio:
                 values["limit"] = f"{cache.window_tokens:,}"
-                each = Fraction(cache.record_bytes)
-                formula = f"{layers} × {cache.record_bytes} B = {format_exact(layers * each)} B"
+                each, _ = record_bytes(cache, dtype)
+                formula = f"{layers} × {format_exact(each)} B = {format_exact(layers * each)} B"
                 return Message(text.COMPRESSED_WINDOW, values), formula, min(tokens, cache.window_tokens)
             values["ratio"] = cache.ratio
             growing = layer_bytes((cache,), cache.window_tokens + 1, dtype) - layer_bytes(
                 (cache,), cache.window_tokens, dtype
             )
+            record, _ = record_bytes(cache, dtype)
             formula = (
-                f"{layers} × ({format_exact(growing)} B × n + {cache.record_bytes} B × min(n, {cache.window_tokens})"
+                f"{layers} × ({format_exact(growing)} B × n + {format_exact(record)} B × min(n, {cache.window_tokens})"
                 f" + {cache.state_bytes:,} B)"
             )
             return Message(text.COMPRESSED, values), formula, None

@@ -71,6 +71,8 @@ def sizing_json(sizing: Sizing, lang: Lang = "en") -> dict[str, object]:
         "max_sequences_held": sizing.max_sequences_held,
         "max_tokens": sizing.max_tokens,
         "fits": sizing.fits,
+        "requests": sizing.scenario.requests,
+        "max_sequences_run": sizing.max_sequences_run,
         "notes": [{"code": note.code, "text": note.message(lang)} for note in all_notes(sizing)],
         "max_sequences_typical": sizing.max_sequences_typical,
         "commit": build.commit(),

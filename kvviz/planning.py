@@ -1,22 +1,22 @@
 """Which engine a scenario is about, what that engine stores, and its plan. The one place that knows all engines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from kvviz.core.architecture import Architecture, Note
 from kvviz.core.cache import ChunkedAttention, FullAttention, LayerCache, SlidingWindow
 from kvviz.core.dtypes import KV_DTYPES, KvDtype
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.kv_dtype import resolve_kv_dtype
-from kvviz.devices import Device, device
+from kvviz.devices import Device, Maker, device
 from kvviz.engines import llama_cpp, sglang, tensorrt_llm, transformers, vllm
 from kvviz.engines.llama_cpp import LlamaCppPlan
 from kvviz.engines.sglang import SglangPlan
 from kvviz.engines.tensorrt_llm import TensorRtLlmPlan
 from kvviz.engines.transformers import TransformersPlan
 from kvviz.engines.vllm import VllmPlan
-from kvviz.scenario import DEFAULTS, ENGINES_WITH, Scenario
+from kvviz.scenario import DEFAULTS, ENGINES_WITH, Scenario, parse_value
 from kvviz.text import Message
 from kvviz.text import engine as text
 from kvviz.text import planning as own_text
@@ -39,7 +39,14 @@ _NAMES: Final = {
 _AT_A_COMMIT: Final = frozenset({"tensorrt-llm", "llama.cpp"})
 """Engines whose rules were read at a commit rather than a release."""
 _COMMIT_CHARACTERS: Final = 7
-_NOT_ON_APPLE: Final = frozenset({"vllm", "sglang", "tensorrt-llm"})
+_RUNS_ON: Final[Mapping[str, frozenset[Maker]]] = {
+    "vllm": frozenset({"nvidia", "amd"}),
+    "sglang": frozenset({"nvidia", "amd"}),
+    "tensorrt-llm": frozenset({"nvidia"}),
+    "llama.cpp": frozenset({"nvidia", "amd", "apple"}),
+    "transformers": frozenset({"nvidia", "amd", "apple"}),
+}
+"""Whose GPUs there are rules for."""
 _OLDER: Final = {"v0": "V0", "expanded-mla": "< b5300"}
 _FALLBACKS: Final = {"bf16": text.DTYPE_NO_BF16, "fp16": text.DTYPE_NO_FP16, "fp32": text.DTYPE_FROM_FP32}
 """Why the cache is not of the type that the file names."""
@@ -107,10 +114,12 @@ def planned(architecture: Architecture, scenario: Scenario, gpu: Device | None) 
         if scenario.engine not in engines and getattr(scenario, field) != DEFAULTS[field]:
             values = {"field": field, "engine": _NAMES[scenario.engine][0]}
             raise ScenarioError(Message(own_text.NOT_OF_THIS_ENGINE, values), field=field)
-    if gpu is not None and gpu.maker == "apple" and scenario.engine in _NOT_ON_APPLE:
-        values = {"engine": _NAMES[scenario.engine][0], "gpu": gpu.name}
+    if gpu is not None and gpu.maker not in _RUNS_ON[scenario.engine]:
+        others = ", ".join(_NAMES[engine][0] for engine, makers in _RUNS_ON.items() if gpu.maker in makers)
+        values = {"engine": _NAMES[scenario.engine][0], "gpu": gpu.name, "engines": others}
+        sentence = own_text.NVIDIA_ONLY if _RUNS_ON[scenario.engine] == {"nvidia"} else own_text.NOT_ON_GPU
         chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine=scenario.engine)
-        note = Note(code="not-on-this-gpu", message=Message(own_text.NOT_ON_APPLE, values))
+        note = Note(code="not-on-this-gpu", message=Message(sentence, values))
         return Planned(plan=None, missing=note, kv_dtype=chosen, chosen=chosen, reason=reason, gpus=scenario.gpus)
     match scenario.engine:
         case "vllm":
@@ -124,6 +133,46 @@ def planned(architecture: Architecture, scenario: Scenario, gpu: Device | None) 
         case "transformers":
             return _transformers(architecture, scenario)
     raise AssertionError(scenario.engine)
+
+
+def accepted(
+    architecture: Architecture, values: Mapping[str, Any], field: str, said: Message, gpu: Device | None
+) -> Message:
+    """What is ``said`` of a ``field`` that cannot be used, offering only values with which this model is answered.
+
+    Whoever refused a value knew a part of the question: the GPUs but not the model, the heads but not the GPUs.
+    ``values``: the other settings.
+    """
+    key = next((name for name in ("choices", "sizes") if name in said.values), None)
+    sentence, setting = said.text, field
+    if key is not None:
+        offered = str(said.values[key]).split(", ")
+    elif field == "pp" and "layers" in said.values:
+        key, sentence, offered = "sizes", own_text.PP_TOO_LARGE, _divisors(values.get("gpus", DEFAULTS["gpus"]))
+    else:
+        return said
+    if said.text is text.GPUS_DO_NOT_DIVIDE:  # sizes of one stage of one engine
+        others = (values.get("pp") or 1) * (values.get("dp") or 1)
+        offered = [str(int(size) * others) for size in offered]
+    elif field == "gpus":
+        setting = "tp"
+
+    def answered(value: str) -> bool:
+        try:
+            scenario = Scenario(**{**values, setting: parse_value(setting, value)})
+            planned(architecture, scenario, gpu)
+        except ScenarioError:
+            return False
+        return True
+
+    found = [value for value in offered if answered(value)]
+    if not found:
+        return Message(own_text.NOTHING_ELSE)
+    return Message(sentence, {**said.values, key: ", ".join(found)})
+
+
+def _divisors(count: int) -> list[str]:
+    return [str(n) for n in range(1, count + 1) if count % n == 0]
 
 
 def in_flight_tokens(scenario: Scenario, gpu: Device | None) -> int:
@@ -351,8 +400,6 @@ def _tensorrt_llm(architecture: Architecture, scenario: Scenario) -> Planned:
 def _llama_cpp(architecture: Architecture, scenario: Scenario) -> Planned:
     gpus = scenario.gpus // (scenario.dp or 1)  # whole layers on each of them
     chosen, reason = resolve_kv_dtype(architecture, scenario.kv_dtype, engine="llama.cpp")
-    if not llama_cpp.offers(chosen) or chosen.name not in KV_DTYPES:  # DeepSeek-V4's packed records: here keys are f16
-        chosen = llama_cpp.DEFAULT_DTYPE if scenario.kv_dtype == "auto" else KV_DTYPES.get(chosen.name, chosen)
     values = None if scenario.v_dtype == "same" else KV_DTYPES[scenario.v_dtype]
     made, missing = _made(
         lambda: llama_cpp.plan(

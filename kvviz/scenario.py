@@ -609,8 +609,9 @@ def _check_split(scenario: Scenario) -> None:
             raise ScenarioError(Message(text.SPLIT, values), field=field)
         taken *= size
     if split.get("dp") is not None and None not in split.values() and taken != gpus:
-        values = {"gpus": str(gpus), "shown": str(scenario.dp), "choices": str(gpus * (scenario.dp or 1) // taken)}
-        raise ScenarioError(Message(text.SPLIT, {"field": "dp", **values}), field="dp")
+        each = taken // (scenario.dp or 1)
+        values = {"gpus": str(gpus), "shown": str(scenario.dp), "each": str(each), "choices": str(gpus // each)}
+        raise ScenarioError(Message(text.SPLIT_LEAVES, {"field": "dp", **values}), field="dp")
 
 
 def _check_shared(scenario: Scenario) -> None:

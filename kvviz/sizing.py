@@ -20,7 +20,7 @@ from kvviz.core.cache import (
 )
 from kvviz.core.dtypes import KvDtype
 from kvviz.core.identity import ByIdentity
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.devices import TYPED, Device, device
 from kvviz.engines import sglang, vllm
 from kvviz.engines.sglang import SglangPlan
@@ -38,6 +38,7 @@ from kvviz.planning import (
 )
 from kvviz.scenario import Scenario
 from kvviz.text import Message, Text
+from kvviz.text import config as config_text
 from kvviz.text import devices as devices_text
 from kvviz.text import engine as text
 from kvviz.text import planning as planning_text
@@ -82,6 +83,9 @@ class Sizing:
     """The same where every one of them is in steady decode."""
     max_sequences_typical: int | None
     """By the engine's count again, where every one of them has the scenario's typical length."""
+    max_sequences_run: int | None
+    """Requests that run at once over all engines, whatever the memory, unless a flag of the engine says otherwise (of
+    llama.cpp none does); None: only memory is known to decide."""
     max_tokens: int | None
     """Longest single request the pool holds (by the engine's count); None also where no length is too long for it."""
     starts: bool | None
@@ -109,6 +113,14 @@ class Sizing:
         """Whether the engine's slots, and not its memory, decide how many fit."""
         most = most_requests(self.plan) if self.plan else None
         return most is not None and self.max_sequences_counted == self.engines * most
+
+    @property
+    def runs_fewer(self) -> bool:
+        """Whether fewer of the requests asked for run at once than memory has room for."""
+        if self.max_sequences_run is None or self.max_sequences_counted is None:
+            return False
+        room = self.max_sequences_counted if self.fits == "no" else self.scenario.requests
+        return min(room, self.scenario.requests) > self.max_sequences_run
 
     @property
     def lacking_bytes(self) -> int | None:
@@ -174,7 +186,7 @@ def size(
     engines = scenario.gpus // made.gpus
     requests = scenario.requests
     shared = min(scenario.shared_tokens, max(0, scenario.input_tokens - 1))
-    counted_fit = held_fit = typical_fit = max_tokens = short = None
+    counted_fit = held_fit = typical_fit = most_run = max_tokens = short = None
     starts: bool | None = None
     fits: Fits | None = None
     if plan and budget:
@@ -184,6 +196,7 @@ def size(
         typical_fit = counted_fit
         if scenario.typical_tokens != tokens:
             typical_fit = engines * plan.fit(usable, scenario.typical_tokens, shared)
+        most_run = None if (each := _runs(plan, budget)) is None else engines * each
         max_tokens = plan.longest_in(budget.pool_bytes - budget.null_bytes)
         short = plan.need_bytes(_of_one(scenario, engines, plan), tokens, shared) - usable
         starts = max_tokens is None or budget.longest_tokens <= max_tokens
@@ -211,13 +224,14 @@ def size(
         max_sequences_counted=counted_fit,
         max_sequences_held=held_fit,
         max_sequences_typical=typical_fit,
+        max_sequences_run=most_run,
         max_tokens=max_tokens,
         starts=starts,
         fits=fits,
         short_bytes=short,
         notes=(),
     )
-    notes = [*_of_file(architecture, drafts), *_notes(sizing, gpu, made.chosen)]
+    notes = [*_of_model(sizing, drafts), *_notes(sizing, gpu, made.chosen)]
     if budget and with_draft_weights is None:
         notes.append(Note(code="draft-weights-not-counted", message=Message(text.DRAFT_WEIGHTS)))
     if gpu and plan and weights is None:
@@ -235,6 +249,18 @@ def _of_one(scenario: Scenario, engines: int, plan: Plan | None) -> int:
     return each if most is None else min(each, most)
 
 
+def _runs(plan: Plan, budget: Budget, *, asked: int | None = None) -> int | None:
+    """Requests that one engine runs at once, whatever the memory: by default, or where it is told to run ``asked``."""
+    match plan:
+        case VllmPlan():
+            return asked or vllm.default_batched_sequences(budget.device)
+        case SglangPlan():
+            longest = budget.longest_tokens
+            return max(1, plan.running_cap(budget.pool_bytes, context_tokens=longest, max_running_requests=asked))
+        case _:
+            return most_requests(plan)
+
+
 _FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
 """Weight types that nobody takes for the cache's."""
 
@@ -242,6 +268,32 @@ _FULL_WEIGHTS: Final = frozenset({"auto", "bf16", "fp16", "fp32"})
 @lru_cache(maxsize=1024)
 def _content(key: ByIdentity[Architecture], kv_dtype: KvDtype) -> Content:
     return content(key.value.layers, kv_dtype)
+
+
+_EXPANDS: Final = frozenset({"vllm", "llama.cpp"})
+"""Engines that keep a latent as heads where its model is written so (MiniCPM3)."""
+
+
+def _of_model(sizing: Sizing, drafts: int) -> list[Note]:
+    """What the architecture's reader says of it, as far as this engine does so; of draft layers what is not counted."""
+    engine, notes = sizing.scenario.engine, list[Note]()
+    for note in sizing.architecture.notes:
+        if note.code == "latent-expanded" and engine not in _EXPANDS:
+            continue
+        if note.code == "packed-cache" and not sizing.kv_dtype.packs_records:
+            continue
+        if note.code == "draft-layers-not-counted" and drafts:
+            named = note.message.values["count"]
+            if isinstance(named, int) and named > drafts:
+                values = {"count": named, "counted": drafts}
+                notes.append(Note(code=note.code, message=Message(text.DRAFT_LAYERS_IN_PART, values)))
+            continue
+        if note.code == "shared-layers" and engine == "sglang":
+            said = Message(config_text.SHARED_LAYERS_ALLOCATED, note.message.values)
+            notes.append(Note(code=note.code, message=said))
+        else:
+            notes.append(note)
+    return notes
 
 
 def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
@@ -269,6 +321,8 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         note("startup-fails", sentence, **values)
     if gpu and gpu.memory_basis == "nominal" and gpu.memory_source != TYPED:
         note("gpu-nominal", devices_text.NOMINAL_SLICE if gpu.kind == "mig" else devices_text.NOMINAL)
+    if gpu and gpu.memory_source == TYPED:
+        note("gpu-typed", devices_text.TYPED, gib=f"{gpu.memory_bytes / GIB:,g}")
     most = most_requests(plan) if plan else None
     if most is not None and scenario.requests > sizing.engines * most:
         values = {"most": format_count(most), "requests": format_count(scenario.requests)}
@@ -284,7 +338,7 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         if runs_in != "bf16":
             note("no-bf16", text.NO_BF16 if runs_in == "fp16" else text.ONLY_FP32)
     if stored.name != chosen.name:
-        note("stored-as", text.STORED_AS, chosen=chosen.name, stored=stored.name)
+        note("stored-as", text.STORED_AS, engine=engine_name(scenario), chosen=chosen.name, stored=stored.name)
     what_if = scenario.weights_gib is None and scenario.weight_dtype not in _FULL_WEIGHTS
     if what_if and not stored.quantised:
         note("weights-are-not-cache", text.WEIGHTS_ARE_NOT_CACHE, weights=scenario.weight_dtype, cache=stored.name)
@@ -302,19 +356,6 @@ def _notes(sizing: Sizing, gpu: Device | None, chosen: KvDtype) -> list[Note]:
         values = {"tokens": f"{max_tokens:,}", "maximum": f"{maximum:,}"}
         note("max-tokens-beyond-model", text.MAX_TOKENS_BEYOND_MODEL, **values)
     return notes
-
-
-def _of_file(architecture: Architecture, drafts: int) -> list[Note]:
-    """What the reader of the config found; that its draft layers are not counted only where that is so."""
-    code = "draft-layers-not-counted"
-    if not drafts:
-        return list(architecture.notes)
-    found = [note for note in architecture.notes if note.code != code]
-    named = next((note.message.values["count"] for note in architecture.notes if note.code == code), 0)
-    if isinstance(named, int) and named > drafts:
-        values = {"count": named, "counted": drafts}
-        found.append(Note(code=code, message=Message(text.DRAFT_LAYERS_IN_PART, values)))
-    return found
 
 
 def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
@@ -343,7 +384,8 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
     if kinds.states and plan.block_tokens > (scenario.block_tokens or vllm.DEFAULT_BLOCK_TOKENS):
         note("coarse-blocks", text.COARSE_BLOCKS, block=f"{plan.block_tokens:,}")
     each = -(-scenario.requests // sizing.engines)
-    if sizing.budget and each > (most := vllm.default_batched_sequences(sizing.budget.device)):
+    most = _runs(plan, sizing.budget) if sizing.budget else None
+    if most is not None and each > most:
         sentence = text.MORE_THAN_RUN_GROUP if sizing.one_command else text.MORE_THAN_RUN
         note("more-than-max-num-seqs", sentence, sequences=f"{each:,}", most=f"{most:,}")
     return notes
@@ -352,11 +394,8 @@ def _vllm_notes(sizing: Sizing, plan: VllmPlan, generation: str) -> list[Note]:
 def _sglang_notes(sizing: Sizing, plan: SglangPlan, budget: Budget) -> list[Note]:
     """Where SGLang runs fewer at once than it is given, though it may be told to run more."""
     each = -(-sizing.scenario.requests // sizing.engines)
-    most = plan.running_cap(budget.pool_bytes, context_tokens=budget.longest_tokens)
-    raised = plan.running_cap(
-        budget.pool_bytes, context_tokens=budget.longest_tokens, max_running_requests=max(each, plan.dp_attention)
-    )
-    if not each > most < raised:
+    most, raised = (_runs(plan, budget, asked=asked) for asked in (None, max(each, plan.dp_attention)))
+    if most is None or raised is None or not each > most < raised:
         return []
     values = {"sequences": f"{each:,}", "most": f"{most:,}"}
     return [Note(code="more-than-max-running-requests", message=Message(text.MORE_THAN_RUNNING, values))]

@@ -41,6 +41,7 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
         kind = groups if sizing.one_command else text.ENGINES
         side_by_side = kind(lang, count=sizing.engines, tp=plan.gpus)
     sentence = text.ANSWER_WHERE(lang, engines=side_by_side, engine=engine, needed=needed, **where)
+    fewer, most = sizing.runs_fewer, format_count(sizing.max_sequences_run or 0)
     lacking = sizing.lacking_bytes or 0
     tail = (text.SHORT if lacking > 0 else text.SPARE)(lang, bytes=format_bytes(abs(lacking)))
     if sizing.fits == "no" and sizing.at_slots_limit:
@@ -54,13 +55,15 @@ def verdict(sizing: Sizing, lang: Lang) -> Verdict:
         head, rest = text.NO_START(lang, engine=engine), text.NO_START_REST(lang, **values)
         return Verdict(outcome=sizing.fits, head=head, rest=rest)
     elif sizing.fits == "yes":
-        head = text.FIT_ALL(lang, needed=needed) if scenario.requests > 1 else text.FIT_ONE(lang)
+        head = (text.FIT_ALL_RUN if fewer else text.FIT_ALL)(lang, needed=needed, most=most)
+        head = head if scenario.requests > 1 else text.FIT_ONE(lang)
     elif sizing.fits == "held-only":
-        head = text.FIT_HELD(lang, needed=needed)
+        head = (text.FIT_HELD_RUN if fewer else text.FIT_HELD)(lang, needed=needed, most=most)
         counted = format_count(sizing.max_sequences_counted)
         tail = text.CERTAIN(lang, fit=counted, bytes=format_bytes(lacking))
     elif sizing.max_sequences_counted:
-        head = text.FIT_SOME(lang, fit=format_count(sizing.max_sequences_counted), needed=needed)
+        counted = format_count(sizing.max_sequences_counted)
+        head = (text.FIT_SOME_RUN if fewer else text.FIT_SOME)(lang, fit=counted, needed=needed, most=most)
     else:
         head = text.FIT_NONE(lang, needed=needed)
     return Verdict(outcome=sizing.fits, head=head, rest=f"{sentence}{'' if lang == 'ja' else ' '}{tail}")

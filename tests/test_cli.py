@@ -57,6 +57,8 @@ KEYS = {
     "max_sequences_held": int,
     "max_tokens": int,
     "fits": str,
+    "requests": int,
+    "max_sequences_run": int,
     "notes": list,
     "max_sequences_typical": int,
     "commit": str,
@@ -124,6 +126,33 @@ def test_the_json_object_has_exactly_the_contracts_keys(capsys: Capture) -> None
     assert terms["weights"] == answer["budget"]["weights_bytes"]
     assert terms["activations"] == answer["budget"]["activations_bytes"]
     assert terms["graphs"] + terms["non_torch"] == answer["budget"]["overhead_bytes"]
+
+
+def test_fits_is_of_the_requests_that_are_named(capsys: Capture) -> None:
+    """Users are worked out to requests, and those, not the number in the scenario, are what the answer is about."""
+    answer = sized(capsys, QWEN, "--gpu", "h100-80gb", "--users", "100")
+    assert (answer["scenario"]["sequences"], answer["scenario"]["users"], answer["requests"]) == (50, 100, 25)
+    assert (answer["fits"], answer["max_sequences_counted"]) == ("yes", 34)
+
+
+def test_more_have_room_than_run_at_once(capsys: Capture) -> None:
+    given = ["Qwen/Qwen3-0.6B", "--engine", "sglang", "--gpu", "h200", "--tokens", "64", "--sequences", "9000"]
+    answer = sized(capsys, *given)
+    assert (answer["fits"], answer["max_sequences_counted"], answer["max_sequences_run"]) == ("yes", 18_226, 4_096)
+    out = run(capsys, "size", *given)[1]
+    assert out.startswith("All 9,000 requests fit in memory on ")
+    assert "SGLang 0.5.23 runs 4,096 of them at once by default." in out.splitlines()[0]
+    too_many = run(capsys, "size", *given[:-1], "20000")[1]
+    assert too_many.startswith("18,226 of 20,000 requests fit in memory on ")
+    assert "4,096 of them at once by default" in too_many.splitlines()[0]
+
+
+def test_how_a_typed_size_was_read_is_said(capsys: Capture) -> None:
+    for typed in ("141GB", "141gib"):
+        answer = sized(capsys, QWEN, "--gpu", typed)
+        assert answer["budget"]["device_bytes"] == 141 * 2**30
+        assert any("141 GiB: GB is read as GiB" in note["text"] for note in answer["notes"])
+        assert "as you gave it (GB read as GiB)" in run(capsys, "size", QWEN, "--gpu", typed)[1]
 
 
 def test_the_engines_own_log_lines(capsys: Capture) -> None:
@@ -509,6 +538,13 @@ BAD: list[tuple[list[str], str, str]] = [
     (["size", QWEN, "--headroom", "-1"], "scenario", "not “-1”."),
     (["size", "<b>", "--config", "AAAA"], "scenario", "MODEL_OR_FILE: give a Hub id"),
     (["size", QWEN, "--gpus", "4", "--tp", "3"], "scenario", "1, 2, 4"),
+    (
+        ["size", QWEN, "--gpus", "3", "--tp", "2"],
+        "scenario",
+        "--tp: 2 does not divide the number of GPUs, 3; it can be 1.",
+    ),
+    (["size", QWEN, "--gpus", "3", "--tp", "3"], "scenario", "use tensor parallel 1."),
+    (["size", QWEN, "--engine", "sglang", "--kv-dtype", "q7"], "scenario", "one of auto, bf16, fp16, fp8, not"),
     (["size", QWEN, "--gpus", "1", "--tp", "2"], "scenario", "--tp: 2 does not divide the number of GPUs, 1"),
     (["size", QWEN, "--gpus", "3", "--gpu", "h100-80gb"], "scenario", "3"),
     (["size", QWEN, "--kv-dtype", "nvfp4_ds_mla"], "scenario", "use one of bf16, fp16"),
@@ -742,7 +778,7 @@ def test_an_unknown_gpu_is_no_wall_of_ids(capsys: Capture, lang: str) -> None:
         ("h100-80gb", "as the driver reports it"),
         ("rtx-3090", "the vendor's figure, taken as GiB"),
         ("mi300a", "the vendor's figure, taken as GiB"),
-        ("48gib", "as you gave it"),
+        ("48gib", "as you gave it (GB read as GiB)"),
         ("a100-40gb-mig-1g.5gb", "a share of what the whole GPU reports"),
         ("a100-40gb-mig-3g.20gb", "as the driver reports it"),
     ],

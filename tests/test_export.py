@@ -306,6 +306,16 @@ def test_what_is_left_out_is_no_setting(lang: Lang) -> None:
             assert settable not in said.lower()
 
 
+@BOTH
+def test_what_engines_have_besides_is_named(lang: Lang) -> None:
+    for engine, names in {
+        "vllm": ["turboquant", "--kv-cache-memory-bytes"],
+        "sglang": ["mxfp8", "fp4", "radix cache"],
+        "transformers": ["QuantizedCache"],
+    }.items():
+        assert all(name in text.NOT_MODELLED_OF[engine](lang) for name in names)
+
+
 def test_settings_that_count_for_nothing_are_left_out() -> None:
     assert "Requests at peak,50" in csv_text(sized(Scenario()), "en", tables={})
     assert "Requests at peak" not in csv_text(sized(Scenario(users=200)), "en", tables={})

@@ -287,8 +287,10 @@ def _rows(compared: Sequence[Compared], lang: Lang) -> list[tuple[str, Callable[
     def of_sizing(value: Callable[[Sizing], str]) -> Callable[[Compared], str]:
         return lambda one: value(one.sizing) if one.sizing else "–"
 
+    fewer = any(one.sizing and _fewer(one.sizing) for one in compared)
     rows: list[tuple[str, Callable[[Compared], str]]] = [
-        (text.ROW_FIT(lang), of_sizing(_fit)),
+        ((text.ROW_IN_MEMORY if fewer else text.ROW_FIT)(lang), of_sizing(_fit)),
+        *([(text.ROW_RUN(lang), of_sizing(_run))] if fewer else []),
         (text.ROW_SPARE(lang), of_sizing(lambda s: _signed(s.lacking_bytes))),
         (text.ROW_MODEL(lang), lambda one: one.scenario.model.rpartition("/")[2]),
         (text.ROW_ENGINE(lang), lambda one: engine_name(one.scenario)),
@@ -322,6 +324,16 @@ def _fit(sizing: Sizing) -> str:
     return f"{MARKS[sizing.fits]} {format_count(sizing.max_sequences_counted)}"
 
 
+def _fewer(sizing: Sizing) -> bool:
+    """Whether memory has room for more than run at once by default."""
+    fit, run = sizing.max_sequences_counted, sizing.max_sequences_run
+    return fit is not None and run is not None and fit > run
+
+
+def _run(sizing: Sizing) -> str:
+    return "–" if sizing.max_sequences_run is None else format_count(sizing.max_sequences_run)
+
+
 def _signed(lacking_bytes: int | None) -> str:
     if lacking_bytes is None:
         return "–"
@@ -351,6 +363,17 @@ def reasons(rows: Sequence[Sequence[Cell]], lang: Lang) -> list[tuple[str, str, 
             continue
         found.setdefault((cell_label(cell, lang), why), {})[cell.scenario.model.rpartition("/")[2]] = None
     return [(label, why, tuple(models)) for (label, why), models in found.items()]
+
+
+def runs_fewer(rows: Sequence[Sequence[Cell]], lang: Lang) -> str:
+    """That not all of the numbers run at once; empty where all do."""
+    found = sorted({cell.run for row in rows for cell in row if cell.run is not None})
+    if not found:
+        return ""
+    most = format_count(found[-1])
+    if len(found) > 1:
+        most = text.FROM_TO(lang, least=format_count(found[0]), most=most)
+    return text.RUNS_FEWER(lang, engine=engine_name(rows[0][0].scenario), most=most)
 
 
 def factor_rows(why: Difference, one: str, other: str, lang: Lang) -> list[dict[str, str]]:

@@ -114,7 +114,7 @@ class CrossAttention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressedAttention:
-    """A DeepSeek-V4 layer: a packed sliding window, and with ``ratio`` > 0 one record per ``ratio`` tokens besides."""
+    """A DeepSeek-V4 layer: a sliding window, and with ``ratio`` > 0 one record per ``ratio`` tokens besides."""
 
     head_dim: int
     rope_dim: int
@@ -125,7 +125,7 @@ class CompressedAttention:
     """Indexer key beside each compressed record; 0 where the layer has none."""
 
     @property
-    def record_bytes(self) -> int:
+    def packed_record_bytes(self) -> int:
         """fp8 values, rotary part in bf16, one scale byte per 64 values padded to 8 (vLLM flashmla_sparse.py:89-97)."""
         plain = self.head_dim - self.rope_dim
         scales = -(-(plain // 64) // 8) * 8
@@ -199,6 +199,14 @@ def token_bytes(cache: LayerCache, dtype: KvDtype, *, heads: int | None = None) 
             assert_never(cache)
 
 
+def record_bytes(cache: CompressedAttention, dtype: KvDtype) -> tuple[Fraction, Fraction]:
+    """Bytes of one record and of the indexer key beside it: packed, or where an engine does not pack them, values."""
+    if dtype.packs_records:
+        key = indexer_key_bytes(cache.index_key_dim) if cache.index_key_dim else 0
+        return Fraction(cache.packed_record_bytes), Fraction(key)
+    return dtype.vector_bytes(cache.head_dim), dtype.vector_bytes(cache.index_key_dim)
+
+
 def growing_bytes_per_token(cache: LayerCache, dtype: KvDtype) -> Fraction:
     """Bytes each further token adds without end (0 for windows and states)."""
     match cache:
@@ -209,8 +217,7 @@ def growing_bytes_per_token(cache: LayerCache, dtype: KvDtype) -> Fraction:
         case CompressedAttention():
             if not cache.ratio:
                 return Fraction(0)
-            key = indexer_key_bytes(cache.index_key_dim) if cache.index_key_dim else 0
-            return Fraction(cache.record_bytes + key, cache.ratio)
+            return sum(record_bytes(cache, dtype), Fraction(0)) / cache.ratio
         case ChunkedAttention() | RecurrentState() | CrossAttention():
             return Fraction(0)
         case _:
@@ -225,7 +232,8 @@ def limit_of(cache: LayerCache, dtype: KvDtype) -> Limit | None:
         case ChunkedAttention():
             return Limit(kind="chunk", limit_tokens=cache.chunk_tokens, bytes_per_token=token_bytes(cache, dtype))
         case CompressedAttention():
-            return Limit(kind="window", limit_tokens=cache.window_tokens, bytes_per_token=Fraction(cache.record_bytes))
+            record, _ = record_bytes(cache, dtype)
+            return Limit(kind="window", limit_tokens=cache.window_tokens, bytes_per_token=record)
         case _:
             return None
 

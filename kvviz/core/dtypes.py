@@ -27,6 +27,8 @@ class KvDtype:
     """Values quantised together along a token's row of all heads, whose length must divide by it."""
     packing: Packing = "plain"
     """A layout of its own for latent (MLA) caches."""
+    packs_records: bool = False
+    """Compressed caches (DeepSeek-V4) are packed, in records whose size the cache spec itself knows."""
     engines: frozenset[str] = frozenset()
     """Engines that offer it."""
     quantised: bool = False

@@ -21,9 +21,13 @@ from kvviz.text import config as texts
 from kvviz.text import engine as engine_texts
 
 _PACKED = KvDtype(
-    name="packed fp8", value_bytes=Fraction(1), engines=frozenset({"vllm", "sglang", "llama.cpp"}), quantised=True
+    name="packed fp8",
+    value_bytes=Fraction(1),
+    packs_records=True,
+    engines=frozenset({"vllm", "sglang"}),
+    quantised=True,
 )
-"""A stand-in for records whose size the cache spec itself knows."""
+"""What compressed caches are stored in by the engines that pack them, whatever the setting."""
 
 
 def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = "vllm") -> tuple[KvDtype, Message]:
@@ -36,7 +40,8 @@ def resolve_kv_dtype(architecture: Architecture, setting: str, *, engine: str = 
     Whether ``engine`` offers the type is for its own module to say. Raises ScenarioError for a name nobody knows, and
     for a type whose blocks do not divide a token's rows.
     """
-    if any(isinstance(cache, CompressedAttention) for layer in architecture.layers for cache in layer):
+    compressed = any(isinstance(cache, CompressedAttention) for layer in architecture.layers for cache in layer)
+    if compressed and engine in _PACKED.engines:
         return _PACKED, Message(engine_texts.DTYPE_PACKED)
     if setting != "auto":
         chosen = _named(setting)
@@ -76,6 +81,8 @@ def _rows(cache: LayerCache) -> tuple[int, ...]:
             return (cache.latent_dim + cache.rope_dim,)
         case IndexerKeys() if not cache.packed:
             return (cache.key_dim,)
+        case CompressedAttention():
+            return cache.head_dim, cache.index_key_dim
         case _:
             return ()
 

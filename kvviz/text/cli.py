@@ -213,6 +213,24 @@ FIT_NO = Text(
     ja="{gpus} に同時に収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
     "GPU あたり {bytes} 不足しています。",
 )
+RUNS_FEWER = Text(
+    en="{said} {engine} runs {most} of them at once by default.",
+    ja="{said}{engine} が既定で同時に処理するのは {most} 件までです。",
+)
+FIT_YES_MEMORY = Text(
+    en="All {needed} {needed:request|requests} {needed:fits|fit} in memory on {gpus}, each at {tokens} tokens "
+    "({engine}). {counted} would fit;"
+    " {bytes} per GPU to spare.",
+    ja="{gpus} のメモリに {needed} 件すべてが収まります（各 {tokens} トークン、{engine}）。最大 {counted} 件、"
+    "GPU あたりの余裕は {bytes} です。",
+)
+FIT_NO_MEMORY = Text(
+    en="{counted} of {needed} {needed:request|requests} {needed:fits|fit} in memory on {gpus}, each at {tokens} "
+    "tokens ({engine})."
+    " {bytes} per GPU short.",
+    ja="{gpus} のメモリに収まるのは {needed} 件中 {counted} 件です（各 {tokens} トークン、{engine}）。"
+    "GPU あたり {bytes} 不足しています。",
+)
 FIT_SLOTS = Text(
     en="{counted} of {needed} {needed:request|requests} at once on {gpus}, each at {tokens} tokens ({engine}): "
     "there are no more slots."

@@ -50,6 +50,11 @@ LONG_WHY: Final[Mapping[str, Text]] = {
     "no-gpu": Text("No GPU is chosen.", "GPU が選ばれていません。"),
     "no-plan": Text("This engine does not run the model.", "このエンジンはこのモデルを実行しません。"),
 }
+RUNS_FEWER = Text(
+    "Some of these numbers are room in memory only: by default {engine} runs {most} at once.",
+    "一部はメモリに収まるだけの数です。{engine} が既定で同時に処理するのは {most} 件までです。",
+)
+FROM_TO = Text("{least} to {most}", "{least}～{most}")
 MORE_REASONS = Text("… and {count} more", "… ほか {count} 件")
 REASON = Text("**{cell}** ({models}): {why}", "**{cell}**（{models}）：{why}")
 
@@ -102,6 +107,8 @@ ROW_RESERVED = Text("Reserved per request", "1 件の確保量")
 ROW_POOL = Text("Pool", "プール")
 ROW_WEIGHTS = Text("Weights", "重み")
 ROW_FIT = Text("At once", "同時に収まる数")
+ROW_IN_MEMORY = Text("Fit in memory", "メモリに収まる数")
+ROW_RUN = Text("Run at once by default", "既定の同時処理数")
 ROW_SPARE = Text("Spare or short", "余裕・不足")
 NO_GPU = Text("none", "なし")
 

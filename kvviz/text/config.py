@@ -144,8 +144,12 @@ KEYS_AS_VALUES = Text(
     ja="フルアテンションのレイヤーは K を V としても使いますが、エンジンは両方を保存するため、節約にはなりません。",
 )
 SHARED_LAYERS = Text(
-    en="{count} {count:layer|layers} {count:reuses|reuse} another layer's cache and store nothing. SGLang "
-    "allocates their buffers all the same.",
+    en="{count} {count:layer|layers} {count:reuses|reuse} another layer's cache and {count:stores|store} nothing.",
+    ja="{count} レイヤーは他のレイヤーのキャッシュを使い、自分では何も保存しません。",
+)
+SHARED_LAYERS_ALLOCATED = Text(
+    en="{count} {count:layer|layers} {count:reuses|reuse} another layer's cache and {count:stores|store} nothing. "
+    "SGLang allocates their buffers all the same.",
     ja="{count} レイヤーは他のレイヤーのキャッシュを使い、自分では何も保存しません。"
     "SGLang はそのバッファも確保します。",
 )
@@ -159,11 +163,11 @@ KV_SCHEME = Text(
 )
 KV_SCHEME_NOT_READ = Text(
     en=(
-        "{path} describes a quantized cache, but not as vLLM reads it from this quantization method: the cache is "
-        "counted in the model's type."
+        "{path} describes a quantized cache, but not in the form that is read for this quantization method: the cache "
+        "is counted in the model's type."
     ),
     ja=(
-        "{path} は量子化したキャッシュを指していますが、この量子化方式について vLLM が読み取る形ではないため、"
+        "{path} は量子化したキャッシュを指していますが、この量子化方式で読み取られる形ではないため、"
         "キャッシュはモデルの型として数えています。"
     ),
 )
@@ -172,11 +176,12 @@ NOT_COMPLEMENTARY = Text(
     ja="full_attn_layers にないレイヤーを過不足なく挙げなければなりません",
 )
 LATENT_EXPANDED = Text(
-    en="This is the latent. vLLM stores this model's expanded heads instead, which take many times more.",
-    ja="潜在ベクトルの大きさです。vLLM はこのモデルでは展開したヘッドを保存し、何倍も必要になります。",
+    en="The content is the latent's. The engine stores this model's expanded heads instead, which take many times "
+    "more.",
+    ja="実データ量は潜在ベクトルの大きさです。エンジンはこのモデルでは展開したヘッドを保存し、何倍も必要になります。",
 )
 PACKED_CACHE = Text(
-    en="Engines pack this model's cache in a layout of its own (fp8 with scales), whatever cache type is chosen.",
+    en="The engine packs this model's cache in a layout of its own (fp8 with scales), whatever cache type is chosen.",
     ja="エンジンはこのモデルのキャッシュを、型の指定によらず専用の形式（スケール付き fp8）で保存します。",
 )
 STATE_DTYPE_SILENT = Text(

@@ -24,12 +24,19 @@ SHARED = Text(
     ja="OS やほかのプログラムの使用量は不明なため、差し引いていません。",
 )
 MEMORY_REPORTED = Text(en="as the driver reports it", ja="ドライバーの報告値")
-MEMORY_TYPED = Text(en="as you gave it", ja="指定された値")
+MEMORY_TYPED = Text(
+    en="as you gave it (GB read as GiB)",
+    ja="指定された値（GB は GiB として読みます）",
+)
 MEMORY_NOMINAL = Text(en="the vendor's figure, taken as GiB", ja="ベンダーの公称値（GiB とみなした値）")
 MEMORY_OF_SLICE = Text(en="a share of what the whole GPU reports", ja="GPU 全体の報告値から求めた値")
 NOMINAL_SLICE = Text(
     en="Memory of the slice: worked out from what the whole GPU reports, not confirmed on a slice.",
     ja="スライスのメモリは GPU 全体の報告値から求めた値で、スライス上では確認していません。",
+)
+TYPED = Text(
+    en="The GPU's memory is taken to be {gib} GiB: GB is read as GiB, as cards are sold.",
+    ja="GPU のメモリを {gib} GiB とみなしています（GB も、製品の表記に合わせて GiB として読みます）。",
 )
 NOMINAL = Text(
     en="Nominal: from the vendor's data, not confirmed by what a driver reports.",

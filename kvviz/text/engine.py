@@ -289,8 +289,8 @@ ONLY_FP32 = Text(
     "vLLM はモデルを fp32 で実行します。16 ビットの重みはここで数えた量の 2 倍になるため、大きさを入力してください。",
 )
 STORED_AS = Text(
-    "vLLM stores this {chosen} cache as {stored}, a record of its own for sparse attention.",
-    "vLLM は、この {chosen} のキャッシュをスパースアテンション専用の形式 {stored} で保持します。",
+    "{engine} stores this {chosen} cache as {stored}, a record of its own for sparse attention.",
+    "{engine} は、この {chosen} のキャッシュをスパースアテンション専用の形式 {stored} で保持します。",
 )
 HEADS_COPIED = Text(
     "Tensor parallel over {tp} GPUs is more than there are KV heads ({heads}): each head is kept {copies} times, and "
@@ -406,8 +406,8 @@ DTYPE_FROM_MODEL = Text(
     "モデルの計算の型（{path}）に従います。重みの型は関係しません。",
 )
 DTYPE_FROM_FP32 = Text(
-    "The model is stored in fp32, which vLLM runs in {dtype}.",
-    "モデルは fp32 で保存されていますが、vLLM は {dtype} で実行します。",
+    "The model is stored in fp32, which the engine runs in {dtype}.",
+    "モデルは fp32 で保存されていますが、エンジンは {dtype} で実行します。",
 )
 DTYPE_NO_BF16 = Text(
     "The model computes in bf16, which this GPU lacks: vLLM runs it in {dtype}.",

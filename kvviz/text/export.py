@@ -43,14 +43,18 @@ NOT_MODELLED_LINES = (
 NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
     "vllm": Text(
         "Of vLLM: draft models of another kind than the model's own layers; context parallelism of the prefill; "
-        "prefill and decoding on separate GPUs.",
-        "vLLM：モデルと異なる種類のドラフトモデル、プリフィルのコンテキスト並列、プリフィルとデコードの GPU の分離。",
+        "prefill and decoding on separate GPUs; cache types turboquant, octave, ultraquant and "
+        "nvfp4_4over6; a pool of a given size (--kv-cache-memory-bytes).",
+        "vLLM：モデルと異なる種類のドラフトモデル、プリフィルのコンテキスト並列、プリフィルとデコードの GPU の分離、"
+        "キャッシュの型 turboquant など（octave、ultraquant、nvfp4_4over6）、"
+        "プールの大きさの指定（--kv-cache-memory-bytes）。",
     ),
     "sglang": Text(
         "Of SGLang: draft models of another kind than the model's own layers; states kept for drafted tokens; context "
-        "parallelism; prefill and decoding on separate GPUs.",
+        "parallelism; prefill and decoding on separate GPUs; mxfp8 and fp4 caches; the pool for windows without the "
+        "radix cache.",
         "SGLang：モデルと異なる種類のドラフトモデル、ドラフトのトークンのための状態、コンテキスト並列、"
-        "プリフィルとデコードの GPU の分離。",
+        "プリフィルとデコードの GPU の分離、mxfp8 と fp4 のキャッシュ、radix cache を使わない場合のウィンドウ用プール。",
     ),
     "tensorrt-llm": Text(
         "Of TensorRT-LLM: draft layers and models; context parallelism; prefill and decoding on separate GPUs.",
@@ -62,8 +66,10 @@ NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
         "llama.cpp：ドラフトモデル、CPU に残すレイヤー（-ngl）、レイヤー単位でない GPU 間の分割（-sm row）。",
     ),
     "transformers": Text(
-        "Of Transformers: assistant models; layers that device_map leaves to the processor; caches of a fixed size.",
-        "Transformers：アシスタントモデル、device_map で CPU に残すレイヤー、固定サイズのキャッシュ。",
+        "Of Transformers: assistant models; layers that device_map leaves to the processor; caches of a fixed size, "
+        "quantised ones (QuantizedCache, int4 and int2).",
+        "Transformers：アシスタントモデル、device_map で CPU に残すレイヤー、固定サイズのキャッシュ、"
+        "量子化したキャッシュ（QuantizedCache、int4 と int2）。",
     ),
 }
 """What one engine could do besides, by its name in a scenario."""

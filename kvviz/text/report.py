@@ -29,6 +29,11 @@ AT_ONCE = Text(
     "同時に収まる数：エンジンの計上で {counted} 件、定常デコード時は {held} 件。",
 )
 
+IN_MEMORY = Text(
+    "Fit in memory: {counted} by the engine's count, {held} in steady decode. Run at once by default: {run}.",
+    "メモリに収まる数：エンジンの計上で {counted} 件、定常デコード時は {held} 件。既定で同時に処理するのは {run} 件。",
+)
+
 # For those who do not know the cache
 BRIEFLY = Text("The KV cache in 30 seconds", "30 秒でわかる KV キャッシュ")
 WHAT_IT_IS = Text(

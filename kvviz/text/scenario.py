@@ -63,8 +63,12 @@ TYPICAL_BELOW_SHARED = Text(
     "割合を大きくしてください。",
 )
 SPLIT = Text(
-    en="{field}: {shown} does not divide the number of GPUs, {gpus}; choose one of {choices}.",
-    ja="{field}: {gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} のいずれかを選んでください。",
+    en="{field}: {shown} does not divide the number of GPUs, {gpus}; it can be {choices}.",
+    ja="{field}: {gpus} 基の GPU は {shown} 基ずつに分けられません。{choices} から選んでください。",
+)
+SPLIT_LEAVES = Text(
+    en="{field}: {shown} engines of {each} {each:GPU|GPUs} are not all of the {gpus}; it can be {choices}.",
+    ja="{field}: {each} 基ずつのエンジン {shown} 個では {gpus} 基の GPU が余ります。{choices} にしてください。",
 )
 UNKNOWN_FIELD = Text(
     en="“{shown}”: kvviz has no setting of this name; it was left out.",

@@ -247,6 +247,8 @@ PASTE_EMPTY = Text("Paste the text of a config.json first.", "先に config.json
 
 # Facts under the answer
 FACT_AT_ONCE = Text("At once", "同時に収まる数")
+FACT_IN_MEMORY = Text("Fit in memory", "メモリに収まる数")
+FACT_RUN = Text("run at once by default: {most}", "既定の同時処理数 {most}")
 FACT_AT_ONCE_HELP = Text(
     "Counted: what the engine is sure of when every request has this length. Held: what fits while all of them decode.",
     "計上：全リクエストがこの長さのときにエンジンが保証する数。保持：すべてがデコード中のときに収まる数。",

@@ -14,6 +14,19 @@ FIT_HELD = Text(
     "{needed} fit unless many long prompts arrive together",
     "長いプロンプトが同時に多数届かなければ {needed} 件収まります",
 )
+# The same where an engine runs fewer at once than have room, unless it is told to run more
+FIT_ALL_RUN = Text(
+    "All {needed} fit in memory; {most} run at once by default",
+    "全 {needed} 件がメモリに収まり、既定の同時処理は {most} 件です",
+)
+FIT_SOME_RUN = Text(
+    "{fit} of {needed} fit in memory; {most} run at once by default",
+    "メモリに収まるのは {needed} 件中 {fit} 件、既定の同時処理は {most} 件です",
+)
+FIT_HELD_RUN = Text(
+    "{needed} fit in memory unless many long prompts arrive together; {most} run at once by default",
+    "長いプロンプトが同時に多数届かなければ {needed} 件がメモリに収まり、既定の同時処理は {most} 件です",
+)
 ANSWER_WHERE = Text(
     "on {gpus} × {gpu}{engines}, {needed:one request of|every request at} {tokens} tokens, {engine}.",
     "{gpus} × {gpu}{engines}、{needed:1 件の|各}リクエスト {tokens} トークン、{engine}。",

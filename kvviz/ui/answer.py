@@ -7,11 +7,13 @@ from functools import lru_cache
 from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError, ScenarioError
 from kvviz.core.identity import ByIdentity
+from kvviz.devices import device
 from kvviz.estimate import Estimate
 from kvviz.export import all_notes
 from kvviz.levers import Fix, Lever, fixes, in_turn, levers
+from kvviz.planning import accepted
 from kvviz.resolve import Given, Resolved, resolve
-from kvviz.scenario import DEFAULTS, Scenario
+from kvviz.scenario import DEFAULTS, Scenario, to_json
 from kvviz.sizing import Sizing
 from kvviz.text import Message
 from kvviz.ui import models
@@ -89,7 +91,7 @@ def _of_bundled(scenario: Scenario) -> tuple[Resolved, Sizing]:
 
 def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
     """Answer ``scenario``; settings that this model or GPU cannot be run with are replaced by the last that could."""
-    errors = dict(errors)
+    errors, asked = dict(errors), scenario
     good: Scenario = session().get("good", Scenario())
     while True:
         try:
@@ -109,4 +111,7 @@ def answer(scenario: Scenario, errors: Mapping[str, Message]) -> Answer:
         else:
             session()["good"] = resolved.scenario
             notes = (*resolved.notes, *all_notes(sizing))
-            return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=errors)
+            gpu = device(scenario.gpu) if scenario.gpu else None  # the one asked for may be none
+            values = to_json(asked)
+            told = {name: accepted(sizing.architecture, values, name, said, gpu) for name, said in errors.items()}
+            return Answer(scenario=resolved.scenario, sizing=sizing, notes=notes, errors=told)

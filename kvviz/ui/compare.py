@@ -15,6 +15,7 @@ from kvviz.charts.compare import (
     factor_rows,
     names,
     reasons,
+    runs_fewer,
     same_factors,
     short_gpu,
     times_label,
@@ -225,7 +226,7 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
                     line[heading] = f"[{show.unbroken(cell_label(one, lang))}]({link})"
             table.append(line)
         show.grid(table)
-    told = [text.LEGEND(lang)]
+    told = [text.LEGEND(lang), *([fewer] if (fewer := runs_fewer(rows, lang)) else [])]
     found = reasons(rows, lang)
     for label, why, about in found[:_MOST_REASONS]:
         names = ("、" if lang == "ja" else ", ").join(about)

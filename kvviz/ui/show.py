@@ -125,9 +125,11 @@ def facts(sizing: Sizing, lang: Lang) -> None:
     """At once, per request, spare or short: three numbers in a row, each of which opens its working."""
     with st.container(horizontal=True):
         if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
-            held = text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held))
+            held, title = text.FACT_HELD(lang, held=format_count(sizing.max_sequences_held)), text.FACT_AT_ONCE
+            if sizing.max_sequences_run is not None and sizing.max_sequences_counted > sizing.max_sequences_run:
+                title, held = text.FACT_IN_MEMORY, text.FACT_RUN(lang, most=format_count(sizing.max_sequences_run))
             made = partial(workings.at_once, sizing, lang)
-            fact(text.FACT_AT_ONCE(lang), format_count(sizing.max_sequences_counted), held, made, "at_once", lang)
+            fact(title(lang), format_count(sizing.max_sequences_counted), held, made, "at_once", lang)
         split = sizing.plan is not None and sizing.plan.gpus > 1
         content = text.FACT_CONTENT_WHOLE if split else text.FACT_CONTENT
         fact(

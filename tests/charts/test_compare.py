@@ -22,6 +22,7 @@ from kvviz.charts.compare import (
     names,
     ratio_label,
     reasons,
+    runs_fewer,
     same_factors,
 )
 from kvviz.charts.style import BACKGROUNDS, contrast
@@ -169,6 +170,27 @@ def test_cells_without_a_number_are_explained_once(lang: Lang) -> None:
     assert {label for label, _, _ in told} == labels
     assert len({(label, why) for label, why, _ in told}) == len(told)
     assert {model for _, _, about in told for model in about} == {"gpt2", "DeepSeek-R1", "bart-large-cnn"}
+
+
+@BOTH
+def test_room_for_more_than_run_at_once_is_not_shown_without_saying_so(lang: Lang) -> None:
+    base = Scenario(engine="sglang", input=64, output=0)
+    small, large = "Qwen/Qwen3-0.6B", "Qwen/Qwen3-32B"
+    rows = matrix(base, partial(cell, ask=ask), models=[small], gpus=["h200"], counts=[1])
+    assert "18,226" in cell_label(rows[0][0], lang)
+    assert "4,096" in runs_fewer(rows, lang)
+    assert "SGLang" in runs_fewer(rows, lang)
+    base = base.with_changes(engine="vllm", input=3_072)
+    assert not runs_fewer(matrix(base, partial(cell, ask=ask), models=[large], gpus=["h200"], counts=[1]), lang)
+    several = matrix(
+        base.with_changes(input=64), partial(cell, ask=ask), models=[small], gpus=["h200", "a100-80gb"], counts=[1]
+    )
+    assert text.FROM_TO(lang, least="256", most="1,024") in runs_fewer(several, lang)
+    for scenarios, row in (([base], False), ([base, Scenario(model=small, gpu="h200", input=64, output=0)], True)):
+        table, _ = comparison_rows(compare(scenarios, ask), lang)
+        labels = [next(iter(line.values())) for line in table]
+        assert (text.ROW_RUN(lang) in labels) is row
+        assert not row or "1,024" in table[labels.index(text.ROW_RUN(lang))].values()
 
 
 @BOTH

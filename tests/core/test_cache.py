@@ -141,10 +141,17 @@ def test_deepseek_v4_records_and_states() -> None:
     window = CompressedAttention(**sizes, ratio=0)
     dense = CompressedAttention(**sizes, ratio=4, index_key_dim=128)
     sparse = CompressedAttention(**sizes, ratio=128)
-    assert window.record_bytes == 584
+    assert window.packed_record_bytes == 584
     # 15 scales are padded to 16.
-    assert CompressedAttention(head_dim=1_024, rope_dim=64, window_tokens=128, ratio=0).record_bytes == 960 + 128 + 16
+    assert (
+        CompressedAttention(head_dim=1_024, rope_dim=64, window_tokens=128, ratio=0).packed_record_bytes
+        == 960 + 128 + 16
+    )
     assert (window.state_bytes, dense.state_bytes, sparse.state_bytes) == (0, 65_536 + 16_384, 524_288)
-    assert content(((dense,),), BF16).growing_bytes_per_token == Fraction(584 + 132, 4)
-    assert content(((sparse,),), FP8).growing_bytes_per_token == Fraction(584, 128)
+    packed = replace(FP8, packs_records=True)
+    assert content(((dense,),), packed).growing_bytes_per_token == Fraction(584 + 132, 4)
+    assert content(((sparse,),), packed).growing_bytes_per_token == Fraction(584, 128)
+    # Elsewhere they are rows of the cache's own type (llama.cpp)
+    assert content(((dense,),), BF16).growing_bytes_per_token == Fraction(1_024 + 256, 4)
+    assert content(((window,),), KV_DTYPES["q8_0"]).limited[0].bytes_per_token == 544
     assert [letter((cache,)) for cache in (window, dense, sparse)] == ["w", "H", "h"]

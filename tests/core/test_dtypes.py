@@ -9,7 +9,8 @@ from kvviz.core.cache import content
 from kvviz.core.dtypes import ALIASES, KV_DTYPES
 from kvviz.core.errors import ScenarioError
 from kvviz.core.kv_dtype import resolve_kv_dtype
-from tests.core.known import KNOWN, config_of
+from kvviz.scenario import ENGINES, kv_dtypes
+from tests.core.known import KNOWN, MODELS, config_of
 
 H = 128
 
@@ -122,6 +123,24 @@ def test_a_packed_architecture_keeps_its_packing() -> None:
         for setting in ("auto", "bf16", "fp8")
     }
     assert len(sizes) == 1
+    sizes |= {content(model.layers, resolve_kv_dtype(model, "auto", engine="sglang")[0]).bytes_at(131_072)}
+    assert len(sizes) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_engine_chooses_a_type_that_it_has_not(engine: str) -> None:
+    """Of bundled models: every type that is set or taken has a name that can be set, but for records of the engine."""
+    for model in MODELS:
+        layers = architecture(model)
+        for setting in kv_dtypes(engine):
+            try:
+                dtype, _ = resolve_kv_dtype(layers, setting, engine=engine)
+            except ScenarioError:
+                continue  # the rows of this model do not divide
+            assert engine in dtype.engines, (model, setting, dtype.name)
+            assert dtype.packs_records or (dtype.name in KV_DTYPES and setting in ("auto", dtype.name))
+            if engine not in ("vllm", "sglang"):
+                assert not dtype.packs_records, (model, setting)
 
 
 def test_changing_the_weights_changes_the_cache_by_no_byte() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from kvviz.core.architecture import Architecture, read_config
 from kvviz.core.cache import Content, content, letter
-from kvviz.core.dtypes import KV_DTYPES
+from kvviz.core.kv_dtype import resolve_kv_dtype
 from tests.core.known import config_of
 
 Change = dict[str, Any]
@@ -31,8 +31,8 @@ def changed(model: str, change: Change) -> Architecture:
 
 
 def terms(architecture: Architecture) -> Content:
-    """The content in bf16."""
-    return content(architecture.layers, KV_DTYPES["bf16"])
+    """The content that vLLM stores for bf16: of compressed layers, packed records."""
+    return content(architecture.layers, resolve_kv_dtype(architecture, "bf16")[0])
 
 
 def letters(architecture: Architecture) -> str:

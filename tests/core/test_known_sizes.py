@@ -7,10 +7,8 @@ import pytest
 
 from kvviz.core.architecture import read_config, used_fields
 from kvviz.core.cache import content, letter
-from kvviz.core.dtypes import KV_DTYPES
+from kvviz.core.kv_dtype import resolve_kv_dtype
 from tests.core.known import CONFIGS, KNOWN, MODELS, config_of
-
-BF16 = KV_DTYPES["bf16"]
 
 
 def test_each_bundled_file_has_a_known_answer() -> None:
@@ -20,7 +18,7 @@ def test_each_bundled_file_has_a_known_answer() -> None:
 @pytest.mark.parametrize("known", KNOWN, ids=MODELS)
 def test_known_sizes(known: dict[str, Any]) -> None:
     architecture = read_config(config_of(known["model"]))
-    terms = content(architecture.layers, BF16)
+    terms = content(architecture.layers, resolve_kv_dtype(architecture, "bf16")[0])
     assert "".join(letter(layer) for layer in architecture.layers) == known["layers"]
     assert terms.growing_bytes_per_token == Fraction(str(known["growing_bytes_per_token"]))
     assert [

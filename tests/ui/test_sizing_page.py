@@ -158,6 +158,13 @@ def test_what_another_model_cannot_run_with_is_told_and_stood_in_for() -> None:
     assert "on 8 ×" in sentence(app)
 
 
+def test_what_is_offered_instead_can_be_had() -> None:
+    """Over 3 GPUs, which its heads cannot be split over, each is an engine of its own."""
+    app = open_app(model="Qwen/Qwen3-32B", gpus="8", tp="2", lang="en")
+    app.text_input(key="gpus").input("3").run()
+    assert "it can be 1." in errors(app)
+
+
 def test_a_fix_is_one_press_and_undo_takes_it_back() -> None:
     app = open_app()
     before, asked = sentence(app), link(app)
