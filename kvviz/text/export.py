@@ -54,7 +54,8 @@ NOT_MODELLED_OF: Final[Mapping[str, Text]] = {
         "parallelism; prefill and decoding on separate GPUs; mxfp8 and fp4 caches; the pool for windows without the "
         "radix cache.",
         "SGLang：モデルと異なる種類のドラフトモデル、ドラフトのトークンのための状態、コンテキスト並列、"
-        "プリフィルとデコードの GPU の分離、mxfp8 と fp4 のキャッシュ、radix cache を使わない場合のウィンドウ用プール。",
+        "プリフィルとデコードの GPU の分離、mxfp8 と fp4 のキャッシュ、"
+        "radix cache を使わない場合のウィンドウ用プール。",
     ),
     "tensorrt-llm": Text(
         "Of TensorRT-LLM: draft layers and models; context parallelism; prefill and decoding on separate GPUs.",
