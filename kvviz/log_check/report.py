@@ -48,7 +48,7 @@ def headline(of: Check, lang: Lang) -> str:
             model = of.model or text.THIS_MODEL(lang)
             return text.DIFFERS(lang, count=len(compared), differ=differ, model=model)
     if of.asked:
-        return text.READ(lang, engine=engine) + text.SPACE(lang) + _needs(of, text.NEEDS, lang)
+        return _sentences([text.READ(lang, engine=engine), _needs(of, text.NEEDS, lang)], lang)
     if of.architecture is None:
         return text.NOTHING_COMPARED(lang, engine=engine)
     return text.NOTHING_COMPARED_FOR(lang, engine=engine, model=of.model or text.THIS_MODEL(lang))
@@ -61,7 +61,7 @@ def _needs(of: Check, sentence: Text, lang: Lang) -> str:
     parts = [text.NOT_BUNDLED(lang, model=named)] if named else []
     if unsaid:
         parts.append(sentence(lang, asked=_list(unsaid, lang)))
-    return text.SPACE(lang).join(parts)
+    return _sentences(parts, lang)
 
 
 def more(of: Check, lang: Lang) -> str:
@@ -116,7 +116,7 @@ def basis(of: Check, lang: Lang) -> str:
     parts = [text.TAKES(lang, inputs=_list(inputs, lang))] if inputs else []
     if of.independent < len(telling):
         parts.append(text.DEPENDENT(lang, count=len(telling), independent=of.independent))
-    return text.SPACE(lang).join(parts)
+    return _sentences(parts, lang)
 
 
 def taken(of: Check, found: Taken, lang: Lang) -> str:
@@ -128,7 +128,7 @@ def taken(of: Check, found: Taken, lang: Lang) -> str:
     if found.missing:
         missing = text.COMMA(lang).join(text.MISSING[name](lang) for name in found.missing)
         parts.append(text.NOT_TAKEN(lang, missing=missing))
-    return text.SPACE(lang).join(parts)
+    return _sentences(parts, lang)
 
 
 def rows(of: Check, lang: Lang, *, narrow: bool = False) -> list[dict[str, str]]:
@@ -199,3 +199,7 @@ def _assumed(of: Check, lang: Lang) -> Iterator[str]:
 
 def _list(parts: Iterable[str], lang: Lang) -> str:
     return text.AND(lang).join(parts)
+
+
+def _sentences(parts: Iterable[str], lang: Lang) -> str:
+    return ("" if lang == "ja" else " ").join(parts)

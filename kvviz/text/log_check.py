@@ -204,7 +204,6 @@ ASSUMED = {
 }
 AND = Text(en=" and ", ja="、")
 COMMA = Text(en=", ", ja="、")
-SPACE = Text(en=" ", ja="")
 
 FIGURE = Text(en="Figure", ja="値")
 REPORTED = Text(en="Reported", ja="報告")
