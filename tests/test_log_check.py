@@ -302,7 +302,7 @@ class TestOnSizing:
         assert sizing.budget is not None
         if log.max_concurrency is not None:
             assert sizing.budget.max_concurrency == pytest.approx(log.max_concurrency, abs=0.00501)
-            assert sizing.budget.kv_cache_size_tokens == log.tokens_line or log.kv_tokens
+            assert sizing.budget.kv_cache_size_tokens == (log.tokens_line or log.kv_tokens)
         elif log.estimated_max_len is not None:  # of 5.59 GiB, read to half a hundredth
             assert sizing.starts is False
             assert sizing.max_tokens == pytest.approx(log.estimated_max_len, rel=0.005 / 5.59)

@@ -124,7 +124,8 @@ def taken(of: Check, found: Taken, lang: Lang) -> str:
     terms = (text.MEASURED_TERMS[name](lang, value=f"{v:,.2f}") for name, v in of.measured.items())
     parts = [text.TAKEN_MEASURED(lang, terms=text.COMMA(lang).join(terms)) if of.measured else text.TAKEN(lang)]
     if found.pool_bytes is not None:
-        parts.append(text.TAKEN_POOL(lang, value=_in_gib(found.pool_bytes)))
+        said = of.log.available_kv_bytes_per_gpu or of.log.available_kv_bytes or found.pool_bytes
+        parts.append(text.TAKEN_POOL(lang, value=_in_gib(said)))
     if found.missing:
         missing = text.COMMA(lang).join(text.MISSING[name](lang) for name in found.missing)
         parts.append(text.NOT_TAKEN(lang, missing=missing))

@@ -327,14 +327,14 @@ TAKEN_POOL = Text(
 NOT_TAKEN = Text(en="Not taken over: {missing}.", ja="取り込まれないもの：{missing}。")
 MISSING = {
     "model": Text(en="the model", ja="モデル"),
-    "no_model": Text(en="the model, which the log does not name", ja="モデル（ログに記載なし）"),
-    "no_gpu": Text(en="the GPU, which the log does not name", ja="GPU（ログに記載なし）"),
+    "no_model": Text(en="the model (not in the log)", ja="モデル（ログに記載なし）"),
+    "no_gpu": Text(en="the GPU (not in the log)", ja="GPU（ログに記載なし）"),
     "gpu": Text(en="the GPU's memory", ja="GPU のメモリ量"),
     "split": Text(en="how the GPUs are shared out", ja="GPU の分け方"),
     "settings": Text(en="settings that Sizing cannot have together", ja="サイジングで同時に指定できない設定"),
     "terms": Text(en="the measured terms", ja="内訳の実測値"),
     "length": Text(en="the longest request", ja="リクエストの最大長"),
-    "no_length": Text(en="the longest request, which the log does not say", ja="リクエストの最大長（ログに記載なし）"),
+    "no_length": Text(en="the longest request (not in the log)", ja="リクエストの最大長（ログに記載なし）"),
     "kv_dtype": Text(en="the cache type", ja="キャッシュの型"),
     "v_dtype": Text(en="a cache type of the values' own", ja="V だけのキャッシュの型"),
     "full_windows": Text(en="windows at full length", ja="全トークンを保持するウィンドウ"),
@@ -346,16 +346,14 @@ MISSING = {
     "rollback_states": Text(en="copies of the states", ja="状態の複製"),
     "pad_tokens": Text(en="what cells are rounded up to", ja="セル数の切り上げ単位"),
     "pool": Text(
-        en="the memory for the cache, as the weights leave less of Sizing's GPU",
+        en="the memory for the cache (the weights leave less of Sizing's GPU)",
         ja="キャッシュに使える量（サイジングの GPU では、重みを除くと足りません）",
     ),
     "no_budget": Text(
-        en="the memory for the cache, as Sizing has no GPU or knows no weights",
+        en="the memory for the cache (Sizing has no GPU or knows no weights)",
         ja="キャッシュに使える量（サイジングで GPU が未選択か、重みが不明です）",
     ),
-    "no_pool": Text(
-        en="the memory for the cache, which the log does not say", ja="キャッシュに使える量（ログに記載なし）"
-    ),
+    "no_pool": Text(en="the memory for the cache (not in the log)", ja="キャッシュに使える量（ログに記載なし）"),
 }
 MEASURED_TERMS = {
     "weights_gib": Text(en="weights {value} GiB over all GPUs", ja="重み {value} GiB（全 GPU）"),
