@@ -39,7 +39,6 @@ from kvviz.text import LANGUAGES, Lang, Message, Text
 from kvviz.text import allocation as allocation_text
 from kvviz.text import catalogue as catalogue_text
 from kvviz.text import cli as text
-from kvviz.text import log_check as log_text
 
 if TYPE_CHECKING:
     from kvviz.log_check import Check
@@ -292,9 +291,10 @@ def _log_report(checked: "Check", lang: Lang) -> Iterator[str]:
     yield report.headline(checked, lang)
     yield from (f"- {cause}" for cause in report.causes(checked, lang))
     if checked.asked and checked.verdict != "unknown":
-        more = log_text.NEEDS_REST if "model" in checked.asked else log_text.UNCERTAIN
-        yield more(lang, asked=report.asked(checked, lang))
-    if basis := report.compared_with(checked, lang):
+        yield report.more(checked, lang)
+    if compared := report.compared_with(checked, lang):
+        yield compared
+    if basis := report.basis(checked, lang):
         yield basis
     for table in (report.rows(checked, lang), report.said(checked, lang)):
         if table:

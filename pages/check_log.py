@@ -6,9 +6,11 @@ import streamlit as st
 
 from kvviz.core.errors import KvvizError
 from kvviz.log_check import check, named_in
+from kvviz.text import Message
 from kvviz.text import log_check as text
 from kvviz.ui import log_check as page
 from kvviz.ui import show, state
+from kvviz.ui.session import session
 
 lang = state.lang()
 
@@ -27,7 +29,8 @@ try:
         page.answer(checked, lang)
         scenario = page.measured(checked, lang)
         if scenario is not None:
-            state.apply(scenario)
+            state.apply(scenario, Message(text.SETTINGS_OF_LOG))
             st.switch_page(Path(__file__).with_name("sizing.py"))
 except KvvizError as error:
     show.lines(error.lines(lang))
+session()["rules"] = page.engine()  # for the foot of the page: not those of what Sizing was last asked

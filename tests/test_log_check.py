@@ -19,7 +19,9 @@ from kvviz.engine_log import EngineLog, read_log
 from kvviz.log_check import Check, Model, as_json, check, decode, model_of, named_in, read_model, report
 from kvviz.log_check.layers import plain
 from kvviz.log_check.measured import scenario_of
+from kvviz.resolve import resolve
 from kvviz.scenario import Scenario
+from kvviz.sizing import Sizing
 from kvviz.text import LANGUAGES, Lang
 from kvviz.text import log_check as text
 
@@ -35,6 +37,10 @@ QWEN3_14B = Model(name="Qwen3-14B", architecture=plain(40, kv_heads=8, key_dim=1
 
 def excerpt(row_id: str) -> str:
     return (LOGS / next(row["file"] for row in INDEX if row["row_id"] == row_id)).read_text(encoding="utf-8")
+
+
+def sized(scenario: Scenario) -> Sizing:
+    return resolve(scenario).size()
 
 
 def checked(row_id: str, model: Model | None = None, **given: object) -> Check:
@@ -249,13 +255,187 @@ class TestBudget:
     def test_measured_terms_go_to_sizing(self) -> None:
         answer = check(read_log(self.LOG))
         assert answer.measured == {"weights_gib": 18.91, "activations_gib": 1.42, "non_torch_gib": 0.25}
-        scenario = scenario_of(answer, Scenario(engine="sglang", gpu="rtx-4090"))
+        taken = scenario_of(answer, Scenario(engine="sglang", gpu="rtx-4090"), ask=sized, has_model=False)
+        scenario = taken.scenario
         assert (scenario.engine, scenario.memory_fraction, scenario.gpu) == ("vllm", 0.96, "rtx-4090")
         assert (scenario.weights_gib, scenario.activations_gib, scenario.non_torch_gib) == (18.91, 1.42, 0.25)
 
     def test_a_term_that_does_not_add_up(self) -> None:
         answer = check(read_log(self.LOG.replace("is 2.44GiB", "is 3.44GiB")))
         assert answer.verdict == "differs"
+
+
+PRINTED = """\
+INFO 11-28 10:01:14 [api_server.py:1755] vLLM API server version 0.11.0
+INFO 11-28 10:01:29 [core.py:58] Initializing a V1 LLM engine (v0.11.0) with config: model='{model}',\
+ dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1, pipeline_parallel_size=1, kv_cache_dtype={element}
+INFO 11-28 10:01:45 [gpu_model_runner.py:2653] Model loading took 14.9889 GiB and 4.1 seconds
+INFO 11-28 10:02:01 [gpu_worker.py:298] Available KV cache memory: 54.12 GiB
+INFO 11-28 10:02:01 [kv_cache_utils.py:1087] GPU KV cache size: {tokens} tokens
+INFO 11-28 10:02:01 [kv_cache_utils.py:1091] Maximum concurrency for 8,192 tokens per request: {concurrency}x
+INFO 11-28 10:02:10 [gpu_model_runner.py:3480] Graph capturing finished in 7 secs, took 0.55 GiB
+"""
+LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
+
+
+def printed(
+    element: str = "auto", tokens: str = "443,344", concurrency: str = "54.12", model: str = LLAMA
+) -> EngineLog:
+    return read_log(PRINTED.format(element=element, tokens=tokens, concurrency=concurrency, model=model))
+
+
+NOT_NAMED = {
+    "vllm-25350-fp8-221k": "Qwen/Qwen3-30B-A3B",
+    "llamacpp-14625-ai21-jamba-mini-1-7": "ai21labs/AI21-Jamba-1.5-Mini",
+    "lmstudio-1862-qwen36-27b": "nvidia/Qwen3.6-27B-NVFP4",
+    "ollama-8310-mllama": "meta-llama/Llama-3.2-11B-Vision-Instruct",
+}
+"""Models of excerpts that do not name theirs as it is bundled."""
+
+
+class TestOnSizing:
+    """The log's question, asked on Sizing: what is missing of it is named, else its figures come out again."""
+
+    OTHERWISE = Scenario(kv_dtype="fp8", weights_gib=9, activations_gib=5, graphs_gib=9, non_torch_gib=9,
+                         headroom=0.3, typical=0.5, shared_tokens=512, draft_layers=1, full_windows="on",
+                         prefix_caching="off", block_tokens=64, users=700)  # fmt: skip
+    EXPLAINS = frozenset(text.MISSING) - {"no_gpu"}
+
+    @pytest.mark.parametrize("base", [Scenario(), OTHERWISE], ids=["defaults", "everything else set"])
+    @pytest.mark.parametrize("row", INDEX, ids=[row["row_id"] for row in INDEX])
+    def test_figures_of_a_log_come_out_again(self, row: dict[str, Any], base: Scenario) -> None:
+        log = read_log(excerpt(row["row_id"]))
+        named = NOT_NAMED.get(row["row_id"])
+        model = model_of(load(named)) if named else named_in(log)
+        answer = check(log, model=model)
+        if model is not None:
+            base = base.with_changes(model=model.name)
+        taken = scenario_of(answer, base, ask=sized, has_model=model is not None)
+        for lang in LANGUAGES:
+            assert report.taken(answer, taken, lang)
+        if answer.verdict != "agrees" or self.EXPLAINS & set(taken.missing):
+            assert taken.missing
+            return
+        sizing = sized(taken.scenario)
+        assert sizing.plan is not None
+        assert sizing.budget is not None
+        if log.max_concurrency is not None:
+            assert sizing.budget.max_concurrency == pytest.approx(log.max_concurrency, abs=0.00501)
+            assert sizing.budget.kv_cache_size_tokens == (log.tokens_line or log.kv_tokens)
+        elif log.estimated_max_len is not None:  # of 5.59 GiB, read to half a hundredth
+            assert sizing.starts is False
+            assert sizing.max_tokens == pytest.approx(log.estimated_max_len, rel=0.005 / 5.59)
+        else:
+            allocated = (log.kv_bytes_total or 0) + (log.state_bytes_total or 0)
+            need = sizing.plan.need_bytes(taken.scenario.requests, sizing.tokens)
+            assert need == pytest.approx(allocated, abs=2 * MIB / 200)
+
+    def test_most_of_them_do(self) -> None:
+        """The test above is about something."""
+        again = 0
+        for row in INDEX:
+            log = read_log(excerpt(row["row_id"]))
+            named = NOT_NAMED.get(row["row_id"])
+            model = model_of(load(named)) if named else named_in(log)
+            base = Scenario(model=model.name) if model else Scenario()
+            taken = scenario_of(check(log, model=model), base, ask=sized, has_model=model is not None)
+            again += not self.EXPLAINS & set(taken.missing)
+        assert again >= 6
+
+    @pytest.mark.parametrize(
+        ("element", "tokens", "concurrency", "asked"),
+        [
+            ("auto", "443,344", "54.12", "fp8"),
+            ("fp8", "886,704", "108.24", "auto"),
+            ("fp8", "886,704", "108.24", "bf16"),
+        ],
+    )
+    def test_the_cache_type_is_the_logs(self, element: str, tokens: str, concurrency: str, asked: str) -> None:
+        log = printed(element, tokens, concurrency)
+        answer = check(log, model=LLAMA_8B)
+        assert answer.verdict == "agrees"
+        base = Scenario(model=LLAMA, gpu="h100-80gb", kv_dtype=asked, sequences=100)
+        taken = scenario_of(answer, base, ask=sized, has_model=True)
+        assert taken.missing == ("no_gpu",)
+        assert taken.scenario.kv_dtype == ("bf16" if element == "auto" else "fp8")
+        sizing = sized(taken.scenario)
+        assert sizing.budget is not None
+        assert f"{sizing.budget.max_concurrency:.2f}" == concurrency
+        assert sizing.budget.kv_cache_size_tokens == int(tokens.replace(",", ""))
+        assert sizing.max_sequences_counted == int(float(concurrency))
+
+    def test_a_pool_that_the_gpu_does_not_have_is_named(self) -> None:
+        base = Scenario(model=LLAMA, gpu="rtx-4090")
+        taken = scenario_of(check(printed(), model=LLAMA_8B), base, ask=sized, has_model=True)
+        assert taken.missing == ("no_gpu", "pool")
+        assert taken.pool_bytes is None
+        no_gpu = scenario_of(check(printed(), model=LLAMA_8B), Scenario(model=LLAMA, gpu=""), ask=sized, has_model=True)
+        assert "no_budget" in no_gpu.missing
+
+    def test_the_gpus_memory_is_the_logs(self) -> None:
+        log = replace(printed(), total_bytes=140 * GIB)
+        answer = check(log, model=LLAMA_8B)
+        base = Scenario(model=LLAMA, gpu="h100-80gb")
+        taken = scenario_of(answer, base, ask=sized, has_model=True)
+        assert taken.scenario.gpu.startswith("own-140.")
+        assert taken.missing == ()
+        assert sized(taken.scenario).max_sequences_counted == 54
+
+    def test_what_no_setting_holds_is_named(self) -> None:
+        answer = check(printed(), model=LLAMA_8B)
+        assert answer.settings is not None
+        answer = replace(answer, settings=replace(answer.settings, draft_tokens=2, depth=3))
+        taken = scenario_of(answer, Scenario(model=LLAMA), ask=sized, has_model=True)
+        assert {"draft_tokens", "depth"} <= set(taken.missing)
+
+
+class TestWhatTheLogSays:
+    def test_auto_is_a_cache_type(self) -> None:
+        """Told to take the model's own type, in a log that says which that is."""
+        log = printed(tokens="400,000", concurrency="48.83")
+        answer = check(log, model=LLAMA_8B)
+        assert (answer.verdict, answer.asked) == ("differs", ())
+        assert log.element_is_auto
+        for lang in LANGUAGES:
+            assert text.STORED_AUTO(lang, type="bf16") in report.compared_with(answer, lang)
+        silent = replace(log, element_is_auto=None)
+        assert check(silent, model=LLAMA_8B).asked == ("element",)
+
+    @pytest.mark.parametrize("lang", LANGUAGES)
+    def test_a_model_that_is_not_bundled_is_named(self, lang: Lang) -> None:
+        answer = check(printed(model="acme/private-8b"))
+        sentence = report.headline(answer, lang)
+        assert text.NOT_BUNDLED(lang, model="acme/private-8b") in sentence
+        assert text.ASKED["model"](lang) not in sentence
+        unnamed = check(replace(printed(), model=None, tp=None))
+        assert text.ASKED["model"](lang) in report.headline(unnamed, lang)
+
+    @pytest.mark.parametrize("lang", LANGUAGES)
+    def test_no_model_is_no_this_model(self, lang: Lang) -> None:
+        answer = check(read_log("Available KV cache memory: 54.12 GiB\nGPU KV cache size: 1e99 tokens"))
+        assert text.THIS_MODEL(lang) not in report.headline(answer, lang)
+        terms = check(read_log(TestBudget.LOG.replace("is 2.44GiB", "is 3.44GiB")))
+        assert terms.verdict == "differs"
+        assert text.THIS_MODEL(lang) not in report.headline(terms, lang)
+
+    def test_only_what_follows_from_nothing_else_is_counted(self) -> None:
+        answer = check(printed(), model=LLAMA_8B)
+        assert len([f for f in answer.figures if f.telling]) == 4
+        assert answer.independent == 1
+        assert "(independent figures: 1)" in report.headline(answer, "en")
+        assert "54.12 GiB" in report.basis(answer, "en")
+        assert checked("llamacpp-14097-gemma-3-27b-it").independent == 2
+        refusal = checked("vllm-25350-fp8-221k", model_of(load("Qwen/Qwen3-30B-A3B")))
+        assert refusal.independent == 2
+
+    @pytest.mark.parametrize("lang", LANGUAGES)
+    def test_memory_of_a_gpu_is_in_one_unit(self, lang: Lang) -> None:
+        """As it is in the log."""
+        answer = check(printed(), model=LLAMA_8B)
+        table = "".join(cell for row in report.said(answer, lang) for cell in row.values())
+        assert "14.99 GiB" in table
+        assert "0.55 GiB" in table
+        assert "MiB" not in table
 
 
 class TestWords:
@@ -406,7 +586,11 @@ def test_any_log_is_checked_or_refused(
             report.headline(answer, lang)
             report.rows(answer, lang)
         json.dumps(as_json(answer))
-        scenario_of(answer, Scenario())
+        base = Scenario(model=model.name if model else Scenario().model, kv_dtype="fp8")
+        taken = scenario_of(answer, base, ask=sized, has_model=model is not None)
+        for lang in LANGUAGES:
+            assert report.taken(answer, taken, lang)
+            report.basis(answer, lang)
 
 
 @pytest.mark.parametrize(

@@ -77,11 +77,14 @@ def read_log(pasted: str) -> EngineLog:
     end = parts[at + 1][0].at if at + 1 < len(parts) else len(cleaned)
     printed = Counter(f.name for f in facts)
     name, _, reader = max(_READERS, key=lambda r: sum(printed[figure] for figure in r[2].FIGURES))
-    given = _given(settings(cleaned, at_keys, begin, end), facts[-1].at)
+    said = settings(cleaned, at_keys, begin, end)
+    given = _given(said, facts[-1].at)
     out = {k: v for k, v in reader.read(facts, given).items() if v is not None}
     common = _common(given, facts)
     if (caching := _prefix_caching(cleaned, at_keys, begin, end)) is not None:
         common["prefix_caching"] = caching
+    if "kv_cache_dtype" not in given and any(s.name == "kv_cache_dtype" and s.value == "auto" for s in said):
+        common["element_is_auto"] = True
     # What the engine settled on is in lines of its own; its arguments only say what was asked for.
     values: dict[str, Any] = {"engine": name, "starts": len(with_figures)} | common | out
     values = {name: value for name, value in values.items() if name in _DIFFERENCES or not _is_negative(value)}
@@ -91,6 +94,8 @@ def read_log(pasted: str) -> EngineLog:
     for field in ("element", "element_k", "element_v", "model_dtype"):
         if field in values:
             values[field] = _element(values[field])
+    if values.get("element"):  # another line names it
+        values.pop("element_is_auto", None)
     return EngineLog(**values)
 
 

@@ -39,6 +39,8 @@ class EngineLog:
     model_dtype: str | None = None
     element: str | None = None
     """Type of K and V where the log names one for both: f16, bf16, fp8, q8_0, ..."""
+    element_is_auto: bool | None = None
+    """True: the engine was told to take the model's own type (``kv_cache_dtype=auto``)."""
     element_k: str | None = None
     element_v: str | None = None
     tp: int | None = None

@@ -430,7 +430,8 @@ def _unsaid(log: EngineLog, given: Change, verdict: Verdict | None) -> tuple[str
         asked.append("tp")
     if _is_llama(log) and log.n_ctx is None and log.kv_bytes_total is not None and "context_tokens" not in given:
         asked.append("n_ctx")
-    if verdict == "differs" and log.element is None and log.element_k is None and "kv_dtype" not in given:
+    says_type = log.element_is_auto or log.element is not None or log.element_k is not None
+    if verdict == "differs" and not says_type and "kv_dtype" not in given:
         asked.append("element")
     return tuple(asked)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from kvviz.core.architecture import Architecture
 from kvviz.engine_log import EngineLog
@@ -10,6 +10,26 @@ from kvviz.engines.llama_cpp import DEFAULT_UBATCH_TOKENS, Latent
 
 Verdict = Literal["agrees", "explained", "differs", "unknown"]
 """explained: what was reported is not what is predicted from what the log says, but what it is under ``cause``."""
+
+FAMILIES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("gpu_blocks", "tokens_line", "kv_tokens", "max_concurrency", "capacity_tokens_at_max_len"),
+        "pool",
+    ),
+    **dict.fromkeys(("kv_bytes_per_gpu", "k_bytes_per_gpu", "v_bytes_per_gpu", "blocks"), "pool"),
+    **dict.fromkeys(("kv_bytes_total", "self_attention_bytes", "k_bytes", "v_bytes"), "pool"),
+    **dict.fromkeys(("full_bytes_per_token", "full_pool_bytes_per_gpu", "full_bytes", "full_cells"), "full"),
+    **dict.fromkeys(("window_bytes_per_token", "window_pool_bytes_per_gpu", "window_bytes", "window_cells"), "window"),
+    **dict.fromkeys(("state_bytes_total", "state_bytes_per_slot", "state_bytes_per_gpu"), "states"),
+}
+"""Figures that follow from one another, given the settings: agreeing, they prove one thing. Others stand alone."""
+_FOLLOWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "bytes_per_token": (),
+    "context_bytes_total": (),
+    "pools_bytes_per_gpu": ("full", "window"),
+    "pool": ("full", "window"),
+}
+"""What follows from these together, or from whatever else there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +143,10 @@ class Check:
     """What the prediction rests on; None where there is none."""
     by_log: bool = False
     """The layers are the ones that the log itself lists."""
+
+    @property
+    def independent(self) -> int:
+        """How many telling figures do not follow from others."""
+        families = {FAMILIES.get(f.name, f.name) for f in self.figures if f.telling}
+        alone = [name for name in families if name not in _FOLLOWS or not families.issuperset(_FOLLOWS[name])]
+        return len(alone) or min(1, len(families))

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kvviz.core.units import format_bytes, format_count
+from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.engines import vllm
-from kvviz.log_check.model import Check, Figure
-from kvviz.text import Lang
+from kvviz.log_check.measured import Taken
+from kvviz.log_check.model import FAMILIES, Check, Figure
+from kvviz.text import Lang, Text
 from kvviz.text import log_check as text
 
 ENGINES: Final = {
@@ -18,6 +19,11 @@ ENGINES: Final = {
     "ollama": "ollama",
 }
 
+_IN_GIB: Final = frozenset(
+    {"weights_gib_per_gpu", "activation_bytes_per_gpu", "non_torch_bytes_per_gpu", "graph_bytes_per_gpu",
+     "available_kv_bytes_per_gpu", "available_kv_bytes", "total_bytes", "free_bytes"}
+)  # fmt: skip
+"""Terms of one GPU's memory, which engines print in GiB with two decimals: here too, to be found in the log."""
 _LARGE: Final = 100
 """From here on decimals of a count say nothing."""
 
@@ -28,19 +34,39 @@ def headline(of: Check, lang: Lang) -> str:
     telling = [f for f in of.figures if f.telling]
     match of.verdict:
         case "agrees" if of.assumed:
-            return text.AGREES_IF(lang, engine=engine, count=len(telling), assumed=_list(_assumed(of, lang), lang))
+            assumed = _list(_assumed(of, lang), lang)
+            return text.AGREES_IF(lang, engine=engine, count=of.independent, assumed=assumed)
         case "agrees":
-            return text.AGREES(lang, engine=engine, count=len(telling))
+            return text.AGREES(lang, engine=engine, count=of.independent)
         case "explained":
             return text.EXPLAINED(lang, engine=engine)
         case "differs":
             compared = telling or of.figures
             differ = sum(not f.agrees for f in compared)
+            if of.architecture is None:
+                return text.DIFFERS_TERMS(lang, count=len(compared), differ=differ)
             model = of.model or text.THIS_MODEL(lang)
             return text.DIFFERS(lang, count=len(compared), differ=differ, model=model)
     if of.asked:
-        return text.NEEDS(lang, engine=engine, asked=asked(of, lang))
-    return text.NOTHING_COMPARED(lang, engine=engine, model=of.model or text.THIS_MODEL(lang))
+        return _sentences([text.READ(lang, engine=engine), _needs(of, text.NEEDS, lang)], lang)
+    if of.architecture is None:
+        return text.NOTHING_COMPARED(lang, engine=engine)
+    return text.NOTHING_COMPARED_FOR(lang, engine=engine, model=of.model or text.THIS_MODEL(lang))
+
+
+def _needs(of: Check, sentence: Text, lang: Lang) -> str:
+    """What is needed beside the log; a model that it names is nothing it does not say."""
+    named = of.log.model if "model" in of.asked else None
+    unsaid = [text.ASKED[name](lang) for name in of.asked if not (named and name == "model")]
+    parts = [text.NOT_BUNDLED(lang, model=named)] if named else []
+    if unsaid:
+        parts.append(sentence(lang, asked=_list(unsaid, lang)))
+    return _sentences(parts, lang)
+
+
+def more(of: Check, lang: Lang) -> str:
+    """What would let more be predicted, or the prediction be certain. Only where something is asked for."""
+    return _needs(of, text.NEEDS_REST if "model" in of.asked else text.UNCERTAIN, lang)
 
 
 def causes(of: Check, lang: Lang) -> list[str]:
@@ -62,7 +88,8 @@ def compared_with(of: Check, lang: Lang) -> str:
     )
     parts = [text.PREDICTED_FOR(lang, model=model)]
     if kv_dtype != "auto":
-        parts.append(text.STORED_IN(lang, type=kv_dtype))
+        auto = of.log.element_is_auto and "fp8_cache" not in of.found
+        parts.append((text.STORED_AUTO if auto else text.STORED_IN)(lang, type=kv_dtype))
     parts += [
         f"{name.upper()}\u00a0{size}"
         for name, size in (("tp", settings.tp), ("pp", settings.pp), ("dcp", settings.dcp))
@@ -73,9 +100,36 @@ def compared_with(of: Check, lang: Lang) -> str:
     return " · ".join(parts)
 
 
-def asked(of: Check, lang: Lang) -> str:
-    """What the log does not say, as a list."""
-    return _list((text.ASKED[name](lang) for name in of.asked), lang)
+def basis(of: Check, lang: Lang) -> str:
+    """What the prediction took from the log, and which figures then follow from one another; empty: nothing to say."""
+    log, telling = of.log, [f for f in of.figures if f.telling]
+    inputs = []
+    pool = log.available_kv_bytes_per_gpu or log.available_kv_bytes
+    of_pool = any(FAMILIES.get(f.name) == "pool" for f in telling)
+    if log.engine == "vllm" and of.settings is not None and of_pool:
+        if pool is not None:
+            inputs.append(text.TAKES_POOL(lang, value=_in_gib(pool)))
+        elif log.max_concurrency is not None:
+            inputs.append(text.TAKES_TOKENS(lang))
+    elif log.engine in ("sglang", "tensorrt-llm") and telling and of.settings is not None:
+        inputs.append(text.TAKES_TOKENS(lang))
+    parts = [text.TAKES(lang, inputs=_list(inputs, lang))] if inputs else []
+    if of.independent < len(telling):
+        parts.append(text.DEPENDENT(lang, count=len(telling), independent=of.independent))
+    return _sentences(parts, lang)
+
+
+def taken(of: Check, found: Taken, lang: Lang) -> str:
+    """What Sizing would be asked in the log's place, and what of the log it would not."""
+    terms = (text.MEASURED_TERMS[name](lang, value=f"{v:,.2f}") for name, v in of.measured.items())
+    parts = [text.TAKEN_MEASURED(lang, terms=text.COMMA(lang).join(terms)) if of.measured else text.TAKEN(lang)]
+    if found.pool_bytes is not None:
+        said = of.log.available_kv_bytes_per_gpu or of.log.available_kv_bytes or found.pool_bytes
+        parts.append(text.TAKEN_POOL(lang, value=_in_gib(said)))
+    if found.missing:
+        missing = text.COMMA(lang).join(text.MISSING[name](lang) for name in found.missing)
+        parts.append(text.NOT_TAKEN(lang, missing=missing))
+    return _sentences(parts, lang)
 
 
 def rows(of: Check, lang: Lang, *, narrow: bool = False) -> list[dict[str, str]]:
@@ -101,11 +155,17 @@ def shown(name: str, value: object) -> str:
         return value
     if not isinstance(value, int | float):
         return str(value)
+    if name in _IN_GIB:
+        return _in_gib(value if "bytes" in name else value * GIB)
     if "bytes" in name and "per_token" not in name:
         return format_bytes(round(value))
     if value == int(value) or value >= _LARGE:
         return format_count(round(value))
     return f"{value:.2f}" if value >= 1 else f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _in_gib(count: float) -> str:
+    return f"{count / GIB:,.2f} GiB"
 
 
 def _row(figure: Figure, lang: Lang, *, changed: bool) -> dict[str, str]:
@@ -140,3 +200,7 @@ def _assumed(of: Check, lang: Lang) -> Iterator[str]:
 
 def _list(parts: Iterable[str], lang: Lang) -> str:
     return text.AND(lang).join(parts)
+
+
+def _sentences(parts: Iterable[str], lang: Lang) -> str:
+    return ("" if lang == "ja" else " ").join(parts)

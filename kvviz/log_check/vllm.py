@@ -166,6 +166,12 @@ def _add_pool(figures: dict[str, Expected], log: EngineLog, plan: VllmPlan, sett
             )
 
 
+def pool_blocks(log: EngineLog, plan: VllmPlan, engines: int, *, exact: bool) -> int | None:
+    """Blocks of one engine's pool; ``exact``: as its other figures say, whatever memory was printed beside them."""
+    pool, wanted = _pool(log, plan), _blocks_said(log, plan, engines)
+    return wanted if pool is None or (exact and wanted is not None) else pool.nearest(wanted)
+
+
 def _blocks_said(log: EngineLog, plan: VllmPlan, engines: int) -> int | None:
     """Blocks that the printed blocks, tokens or concurrency come to in this plan."""
     if log.gpu_blocks is not None:

@@ -127,12 +127,26 @@ CAUSES = {
 }
 
 AGREES = Text(
-    en="{engine} reported what is predicted, to the last printed digit (figures compared: {count}).",
-    ja="{engine} の報告は、出力された桁まで予測どおりです（照合した値：{count} 個）。",
+    en="{engine} reported what is predicted, to the last printed digit (independent figures: {count}).",
+    ja="{engine} の報告は、出力された桁まで予測どおりです（互いに独立な値：{count} 個）。",
 )
 AGREES_IF = Text(
-    en="{engine} reported what is predicted, to the last printed digit, if {assumed} (figures compared: {count}).",
-    ja="{assumed}とすれば、{engine} の報告は、出力された桁まで予測どおりです（照合した値：{count} 個）。",
+    en="{engine} reported what is predicted, to the last printed digit, if {assumed} (independent figures: {count}).",
+    ja="{assumed}とすれば、{engine} の報告は、出力された桁まで予測どおりです（互いに独立な値：{count} 個）。",
+)
+TAKES = Text(
+    en="Taken from the log, not predicted: {inputs}; the predictions follow it.",
+    ja="予測せずログから取ったもの：{inputs}。予測はこれに従います。",
+)
+TAKES_POOL = Text(
+    en="the memory for the cache, {value}, and within its rounding the blocks that come closest",
+    ja="キャッシュに使える量 {value}（その丸めの範囲で、最も近いブロック数）",
+)
+TAKES_TOKENS = Text(en="the tokens of the pool", ja="プールのトークン数")
+DEPENDENT = Text(
+    en="{independent} of the {count} figures {independent:is|are} independent; the others follow from"
+    " {independent:it|them}.",
+    ja="{count} 個の値のうち独立なものは {independent} 個で、ほかはそこから決まります。",
 )
 EXPLAINED = Text(
     en="{engine} reported something else than is predicted from the log, and this explains every figure.",
@@ -144,11 +158,24 @@ DIFFERS = Text(
     ja="{count} 個の値のうち {differ} 個が {model} の予測と異なり、既知の原因では説明できません。"
     "モデルと設定がログと同じか確認してください。",
 )
+DIFFERS_TERMS = Text(
+    en="{differ} of {count} figures are not what the log's own terms come to.",
+    ja="{count} 個の値のうち {differ} 個が、ログにある内訳から計算した値と異なります。",
+)
+READ = Text(en="{engine} was read.", ja="{engine} のログを読み取りました。")
 NEEDS = Text(
-    en="{engine} was read. To predict its figures, kvviz needs what the log does not say: {asked}.",
-    ja="{engine} のログを読み取りました。予測には、ログにない次の情報が必要です：{asked}。",
+    en="To predict its figures, kvviz needs what the log does not say: {asked}.",
+    ja="予測には、ログにない次の情報が必要です：{asked}。",
+)
+NOT_BUNDLED = Text(
+    en="The model it names, {model}, is not bundled: choose the model or give its config.json.",
+    ja="ログにあるモデル {model} は同梱されていません。モデルを選ぶか、config.json を指定してください。",
 )
 NOTHING_COMPARED = Text(
+    en="{engine} was read, but none of its figures is one that can be predicted.",
+    ja="{engine} のログを読み取りましたが、予測できる値がありません。",
+)
+NOTHING_COMPARED_FOR = Text(
     en="{engine} was read, but none of its figures is one that can be predicted for {model}.",
     ja="{engine} のログを読み取りましたが、{model} について予測できる値がありません。",
 )
@@ -177,6 +204,7 @@ ASSUMED = {
     "block_tokens": Text(en="a block has {value} tokens", ja="ブロックが {value} トークン"),
 }
 AND = Text(en=" and ", ja="、")
+COMMA = Text(en=", ", ja="、")
 
 FIGURE = Text(en="Figure", ja="値")
 REPORTED = Text(en="Reported", ja="報告")
@@ -225,7 +253,7 @@ FIGURES = {
     "kv_heads": Text(en="KV heads", ja="KV ヘッド数"),
     "head_dim": Text(en="Size of a key", ja="K の次元"),
     "value_dim": Text(en="Size of a value", ja="V の次元"),
-    "weights_gib_per_gpu": Text(en="Weights on one GPU (GiB)", ja="GPU 1 基の重み（GiB）"),
+    "weights_gib_per_gpu": Text(en="Weights on one GPU", ja="GPU 1 基の重み"),
     "activation_bytes_per_gpu": Text(en="Activations", ja="アクティベーション"),
     "non_torch_bytes_per_gpu": Text(en="Outside PyTorch", ja="PyTorch 以外"),
     "graph_bytes_per_gpu": Text(en="CUDA graphs", ja="CUDA グラフ"),
@@ -247,9 +275,9 @@ FIGURES = {
 PAGE = Text(en="Check a log", ja="ログ照合")
 INTRO = Text(
     en="Paste what an engine prints at start, and see it beside the prediction: vLLM, SGLang, llama.cpp (ollama,"
-    " LM Studio) or TensorRT-LLM. Nothing of it is stored, and nothing of it goes into a link.",
+    " LM Studio) or TensorRT-LLM. It stays in this session: nothing of it is stored or goes into a link.",
     ja="エンジンの起動時の出力を貼り付けると、予測と照合します（vLLM、SGLang、llama.cpp、ollama、LM Studio、"
-    "TensorRT-LLM）。内容は保存されず、リンクにも含まれません。",
+    "TensorRT-LLM）。内容はこのセッションだけで使われ、保存されず、リンクにも含まれません。",
 )
 LOG = Text(en="Start-up log", ja="起動ログ")
 LOG_PLACEHOLDER = Text(
@@ -257,6 +285,7 @@ LOG_PLACEHOLDER = Text(
     ja="エンジンの最初の行から起動完了まで",
 )
 UPLOAD = Text(en="Or a file (up to 5 MB)", ja="またはファイル（5 MB まで）")
+FILE_READ = Text(en="Read: {name}", ja="読み取ったファイル：{name}")
 EXAMPLE = Text(en="Try a log of {engine}", ja="{engine} のログを試す")
 EXAMPLE_SOURCE = Text(en="This example is from a public report: {source}", ja="この例の出典（公開の報告）：{source}")
 CLEAR = Text(en="Clear", ja="消去")
@@ -270,6 +299,7 @@ MODEL_HELP = Text(
 CONFIG = Text(en="Or its config.json", ja="または config.json")
 FROM_LOG = Text(en="layers as the log lists them", ja="レイヤーはログの記載による")
 PREDICTED_FOR = Text(en="Predicted for {model}", ja="予測の対象：{model}")
+STORED_AUTO = Text(en="cache type auto, the model's own: {type}", ja="キャッシュの型 auto（モデルの型：{type}）")
 STORED_IN = Text(en="cache in {type}", ja="キャッシュの型 {type}")
 NEEDS_REST = Text(
     en="To predict the rest, kvviz needs what the log does not say: {asked}.",
@@ -281,16 +311,56 @@ CONTEXT = Text(en="Context of all slots (-c)", ja="全スロットのコンテ�
 OTHERWISE = Text(en="Another model or other settings", ja="別のモデルや設定で照合")
 SAID = Text(en="What else the log says", ja="そのほかにログにある値")
 WHY = Text(en="What the engine did", ja="エンジンの動作")
-MEASURED = Text(
-    en="The log has measured terms of a GPU's memory: {terms}. Sizing can go by them instead of estimates; they are"
-    " then settings like others, also in its link.",
-    ja="ログには GPU メモリの内訳の実測値があります（{terms}）。推定値の代わりにサイジングで使えます"
-    "（使うと通常の設定となり、リンクにも含まれます）。",
+TAKEN = Text(
+    en="Sizing can take the log's settings; they are then settings like others, also in its link.",
+    ja="ログの設定をサイジングに取り込めます（取り込むと通常の設定となり、リンクにも含まれます）。",
 )
+TAKEN_MEASURED = Text(
+    en="Sizing can take the log's settings and what it measured instead of estimates ({terms}); they are then settings"
+    " like others, also in its link.",
+    ja="ログの設定と、推定値の代わりになる実測値（{terms}）をサイジングに取り込めます"
+    "（取り込むと通常の設定となり、リンクにも含まれます）。",
+)
+TAKEN_POOL = Text(
+    en="What it does not say of the GPU is set so that the cache has the log's {value}.",
+    ja="ログにない GPU メモリの内訳は、キャッシュの量がログの {value} になるように設定されます。",
+)
+NOT_TAKEN = Text(en="Not taken over: {missing}.", ja="取り込まれないもの：{missing}。")
+MISSING = {
+    "model": Text(en="the model", ja="モデル"),
+    "no_model": Text(en="the model (not in the log)", ja="モデル（ログに記載なし）"),
+    "no_gpu": Text(en="the GPU (not in the log)", ja="GPU（ログに記載なし）"),
+    "gpu": Text(en="the GPU's memory", ja="GPU のメモリ量"),
+    "split": Text(en="how the GPUs are shared out", ja="GPU の分け方"),
+    "settings": Text(en="settings that Sizing cannot have together", ja="サイジングで同時に指定できない設定"),
+    "terms": Text(en="the measured terms", ja="内訳の実測値"),
+    "length": Text(en="the longest request", ja="リクエストの最大長"),
+    "no_length": Text(en="the longest request (not in the log)", ja="リクエストの最大長（ログに記載なし）"),
+    "kv_dtype": Text(en="the cache type", ja="キャッシュの型"),
+    "v_dtype": Text(en="a cache type of the values' own", ja="V だけのキャッシュの型"),
+    "full_windows": Text(en="windows at full length", ja="全トークンを保持するウィンドウ"),
+    "draft_tokens": Text(en="the tokens of a draft", ja="ドラフトのトークン数"),
+    "latent": Text(en="how latents are stored", ja="潜在ベクトルの保持方法"),
+    "depth": Text(en="a cache as deep as the encoder", ja="エンコーダーの層数のキャッシュ"),
+    "plan": Text(en="this engine's rules for this model", ja="このモデルについてのエンジンの規則"),
+    "kernels": Text(en="the GPU's kernels", ja="GPU のカーネル"),
+    "rollback_states": Text(en="copies of the states", ja="状態の複製"),
+    "pad_tokens": Text(en="what cells are rounded up to", ja="セル数の切り上げ単位"),
+    "pool": Text(
+        en="the memory for the cache (the weights leave less of Sizing's GPU)",
+        ja="キャッシュに使える量（サイジングの GPU では、重みを除くと足りません）",
+    ),
+    "no_budget": Text(
+        en="the memory for the cache (Sizing has no GPU or knows no weights)",
+        ja="キャッシュに使える量（サイジングで GPU が未選択か、重みが不明です）",
+    ),
+    "no_pool": Text(en="the memory for the cache (not in the log)", ja="キャッシュに使える量（ログに記載なし）"),
+}
 MEASURED_TERMS = {
     "weights_gib": Text(en="weights {value} GiB over all GPUs", ja="重み {value} GiB（全 GPU）"),
     "activations_gib": Text(en="activations {value} GiB", ja="アクティベーション {value} GiB"),
     "non_torch_gib": Text(en="outside PyTorch {value} GiB", ja="PyTorch 以外 {value} GiB"),
     "graphs_gib": Text(en="CUDA graphs {value} GiB", ja="CUDA グラフ {value} GiB"),
 }
-USE_MEASURED = Text(en="Use these measured terms", ja="この実測値を使う")
+USE_MEASURED = Text(en="Use the log's settings on Sizing", ja="このログの設定でサイジング")
+SETTINGS_OF_LOG = Text(en="the log's settings", ja="ログの設定")

@@ -294,6 +294,7 @@ FOOTER = Text(
     "kvviz {version} · rules read from {engine} · 1 GiB = 2³⁰ bytes",
     "kvviz {version} · 規則の出典：{engine} · 1 GiB = 2³⁰ バイト",
 )
+FOOTER_WITHOUT = Text("kvviz {version} · 1 GiB = 2³⁰ bytes", "kvviz {version} · 1 GiB = 2³⁰ バイト")
 NO_VARIABLE = Text(
     "{field}: there is no such variable; DEPLOY.md has the table of all.",
     "{field}: この変数はありません。使える変数は DEPLOY.md の表にあります。",

@@ -1,6 +1,5 @@
 """The log page: the pasted text, what is asked beside it, and the answer."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -11,13 +10,16 @@ from kvviz.core.architecture import parse_config, read_config
 from kvviz.core.dtypes import KV_DTYPES
 from kvviz.core.errors import KvvizError, UnknownArchitectureError
 from kvviz.engine_log import EngineLog, read_log
-from kvviz.log_check import Check, Model, check, decode, encoder_model, model_of, report
+from kvviz.log_check import Check, Model, check, decode, encoder_model, model_of, report, settings_of
 from kvviz.log_check.measured import scenario_of
+from kvviz.planning import name_of
 from kvviz.resolve import resolve
-from kvviz.scenario import Scenario, parse_value
+from kvviz.scenario import ENGINES, Scenario, parse_value
+from kvviz.scenario import shown as one_line
 from kvviz.text import Lang, together
 from kvviz.text import log_check as text
-from kvviz.ui import browser, models, show
+from kvviz.ui import browser, models, show, state
+from kvviz.ui.answer import ask
 from kvviz.ui.session import session
 
 _EXAMPLES: Final = Path(catalogue.__file__).parent / "data" / "example_logs"
@@ -36,7 +38,7 @@ def entered(lang: Lang) -> EngineLog | None:
     with st.container(horizontal=True):
         for engine in EXAMPLES:
             st.button(text.EXAMPLE(lang, engine=engine), key=f"try_{engine}", on_click=_example, args=(engine,))
-        if st.session_state.get("log_text"):
+        if st.session_state.get("log_text") or session().get("log_file"):
             st.button(text.CLEAR(lang), key="log_clear", icon=":material/delete:", type="tertiary", on_click=_clear)
     pasted = st.session_state.get("log_text")
     for engine, (_, source) in EXAMPLES.items():
@@ -44,31 +46,51 @@ def entered(lang: Lang) -> EngineLog | None:
             st.markdown(f":small[{text.EXAMPLE_SOURCE(lang, source=source)}]")  # a link in a caption is too pale
     box, file = st.columns([3, 1])  # the answer is then in the first window
     with box:
-        pasted = st.text_area(text.LOG(lang), key="log_text", height=200, placeholder=text.LOG_PLACEHOLDER(lang))
-    uploads = session().get("log_uploads", 0)
+        pasted = st.text_area(
+            text.LOG(lang),
+            key="log_text",
+            height=200,
+            placeholder=text.LOG_PLACEHOLDER(lang),
+            persist_state="session",  # for whoever comes back to the page
+        )
+    key = f"log_file_{session().get('log_uploads', 0)}"
     with file:
-        uploaded = st.file_uploader(text.UPLOAD(lang), key=f"log_file_{uploads}", type=["log", "txt", "out", "json"])
+        st.file_uploader(
+            text.UPLOAD(lang), key=key, type=["log", "txt", "out", "json"], on_change=_file_chosen, args=(key,)
+        )
+        if kept := session().get("log_file"):
+            st.caption(show.plain(text.FILE_READ(lang, name=kept[0])))
     if pasted and pasted.strip():
-        return _log(pasted, lambda: pasted)
-    if uploaded is not None:
-        return _log(f"upload {uploaded.file_id}", lambda: decode(uploaded.getvalue()))
-    session().pop("log_read", None)
-    return None
+        return _log(pasted)
+    return _read_one(kept[1]) if kept else None
 
 
-def _log(key: str, text_of: Callable[[], str]) -> EngineLog:
+def _file_chosen(key: str) -> None:
+    """Callback: read the file; an uploader is empty again for whoever comes back, what was read of it is not."""
+    session().pop("log_file", None)
+    if (file := st.session_state[key]) is not None:
+        session()["log_file"] = one_line(file.name), _found(decode(file.getvalue()))
+
+
+def _log(pasted: str) -> EngineLog:
     """Read when it is new and kept in this session: a run of the page for a click beside it reads nothing."""
     kept: tuple[str, EngineLog | KvvizError] | None = session().get("log_read")
-    if kept is None or kept[0] != key:
-        found: EngineLog | KvvizError
-        try:
-            found = read_log(text_of())
-        except KvvizError as error:
-            found = error.with_traceback(None)  # which would keep the text
-        session()["log_read"] = kept = key, found
-    if isinstance(kept[1], KvvizError):
-        raise kept[1].with_traceback(None)
-    return kept[1]
+    if kept is None or kept[0] != pasted:
+        session()["log_read"] = kept = pasted, _found(pasted)
+    return _read_one(kept[1])
+
+
+def _found(log: str) -> EngineLog | KvvizError:
+    try:
+        return read_log(log)
+    except KvvizError as error:
+        return error.with_traceback(None)  # which would keep the text
+
+
+def _read_one(found: EngineLog | KvvizError) -> EngineLog:
+    if isinstance(found, KvvizError):
+        raise found.with_traceback(None)
+    return found
 
 
 def _read(engine: str) -> str:
@@ -82,6 +104,8 @@ def _example(engine: str) -> None:
 
 def _clear() -> None:
     st.session_state["log_text"] = ""
+    session().pop("log_file", None)
+    session().pop("log_read", None)
     session()["log_uploads"] = session().get("log_uploads", 0) + 1  # an empty uploader
     for key in _KEYS:
         st.session_state.pop(key, None)
@@ -107,6 +131,7 @@ def model(lang: Lang) -> Model | None:
         filter_mode="contains",
         accept_new_options=True,
         on_change=_model_chosen,
+        persist_state="session",
     )
     name: str | None = st.session_state["log_model"]
     found = None
@@ -115,7 +140,9 @@ def model(lang: Lang) -> Model | None:
     elif name:
         found = _known(name)
     with st.expander(text.CONFIG(lang), key="log_config_folded", type="compact"):
-        pasted = st.text_area(text.CONFIG(lang), key="log_config", label_visibility="collapsed", height=120)
+        pasted = st.text_area(
+            text.CONFIG(lang), key="log_config", label_visibility="collapsed", height=120, persist_state="session"
+        )
     if pasted and pasted.strip() and not name:
         try:
             found = _pasted(pasted)
@@ -161,10 +188,15 @@ def settings(names: tuple[str, ...], lang: Lang) -> dict[str, object]:
     for name, column in zip(asked, st.columns(max(2, len(asked))), strict=False):
         with column:
             if name == "element":
-                written = st.selectbox(labels[name](lang), ["auto", *KV_DTYPES], key=f"log_{name}")
+                written = st.selectbox(
+                    labels[name](lang), ["auto", *KV_DTYPES], key=f"log_{name}", persist_state="session"
+                )
             else:
                 written = st.text_input(
-                    labels[name](lang), key=f"log_{name}", placeholder="1" if name == "tp" else None
+                    labels[name](lang),
+                    key=f"log_{name}",
+                    placeholder="1" if name == "tp" else None,
+                    persist_state="session",
                 )
             if not written or written == "auto":
                 continue
@@ -196,12 +228,13 @@ def answer(checked: Check, lang: Lang) -> None:
             st.markdown(f"**{text.WHY(lang)}**")
         st.markdown("\n".join(f"- {show.plain(reason)}" for reason in reasons))
     if checked.asked and checked.verdict != "unknown":
-        more = text.NEEDS_REST if "model" in checked.asked else text.UNCERTAIN
-        st.caption(show.plain(more(lang, asked=report.asked(checked, lang))))
-    if basis := report.compared_with(checked, lang):
-        st.caption(show.plain(basis))
+        st.caption(show.plain(report.more(checked, lang)))
+    if compared := report.compared_with(checked, lang):
+        st.caption(show.plain(compared))
     if rows := report.rows(checked, lang, narrow=browser.is_phone()):
         st.table([{name: together(cell) for name, cell in row.items()} for row in rows], border="horizontal")
+        if basis := report.basis(checked, lang):
+            st.caption(show.plain(basis))
         if made := workings.of_check(checked, lang):
             show.working(made, key="log", lang=lang)
     if rows := report.said(checked, lang):
@@ -210,13 +243,26 @@ def answer(checked: Check, lang: Lang) -> None:
 
 
 def measured(checked: Check, lang: Lang) -> Scenario | None:
-    """The terms the engine measured, and the scenario with them once its button is pressed."""
-    if not checked.measured or (checked.log.engine == "vllm" and len(checked.measured) < 2):
+    """What Sizing can be asked in the log's place, and that scenario once its button is pressed."""
+    few = checked.log.engine == "vllm" and len(checked.measured) < 2
+    if checked.settings is None and (few or not checked.measured):
         return None
-    comma = "、" if lang == "ja" else ", "
-    terms = comma.join(text.MEASURED_TERMS[name](lang, value=f"{v:,.2f}") for name, v in checked.measured.items())
-    st.caption(show.plain(text.MEASURED(lang, terms=terms)))
+    base: Scenario = session()["valid"]
+    has_model = checked.model is not None and models.known(checked.model)
+    if has_model:
+        base = state.with_model(base, str(checked.model))
+    found = scenario_of(checked, base, ask=ask, has_model=has_model)
+    st.caption(show.plain(report.taken(checked, found, lang)))
     if not st.button(text.USE_MEASURED(lang), key="use_measured", icon=":material/speed:"):
         return None
-    name = checked.model if checked.model and models.known(checked.model) else None
-    return scenario_of(checked, session()["valid"], model=name)
+    return found.scenario
+
+
+def engine() -> str:
+    """The engine whose rules the log on the page is compared with; empty where there is none."""
+    pasted = (st.session_state.get("log_text") or "").strip()
+    _, log = session().get("log_read" if pasted else "log_file") or ("", None)
+    if not isinstance(log, EngineLog):
+        return ""
+    name = log.engine if log.engine in ENGINES else "llama.cpp"  # its forks and wrappers
+    return name_of(name, settings_of(log, {}).version)

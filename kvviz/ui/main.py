@@ -38,10 +38,11 @@ if not st.context.is_embedded:
 
 page.run()
 
-used = session()["valid"]
-engine = name_of(used.engine, used.engine_version)
 if not st.context.is_embedded:
-    st.caption(text.FOOTER(lang, version=build.version(), engine=engine))
+    used = session()["valid"]
+    engine = session().pop("rules", name_of(used.engine, used.engine_version))
+    footer = text.FOOTER if engine else text.FOOTER_WITHOUT
+    st.caption(footer(lang, version=build.version(), engine=engine))
 # A model that could not be read stays in the address: reloading tries again.
 browser.sync(state.published_query(), lang, on_typed=state.model_typed)
 collector.settle()

@@ -87,7 +87,7 @@ def begin() -> None:
         choice = (models.ask_hub(choice) if "/" in choice else None) or choice
     session()["linked_revision"] = (choice, scenario.revision)
     scenario = scenario.with_changes(model=Scenario().model, config="", revision="")
-    scenario = _with_model(scenario, choice) if models.known(choice) else _stand_in(scenario, choice)
+    scenario = with_model(scenario, choice) if models.known(choice) else _stand_in(scenario, choice)
     session()["unread"] = "" if models.known(choice) or models.parts(choice)[0] in catalogue.models() else choice
     session()["rejected"] = messages
     session()["opened"] = scenario
@@ -133,7 +133,7 @@ def _named(asked: str) -> tuple[str, str] | None:
     return name, revision
 
 
-def _with_model(scenario: Scenario, choice: str) -> Scenario:
+def with_model(scenario: Scenario, choice: str) -> Scenario:
     """``scenario`` of what the model box calls ``choice``, which is known."""
     model, revision = models.meant(choice)
     linked, pinned = session()["linked_revision"]
@@ -206,7 +206,7 @@ def read() -> tuple[Scenario, Mapping[str, Message]]:
         if name == "model":
             kept["model_before"] = now
             if models.known(now):
-                scenario = _with_model(scenario, now)
+                scenario = with_model(scenario, now)
             else:
                 errors[name] = models.problem(now)
                 scenario = _stand_in(scenario, now)
@@ -494,7 +494,7 @@ def _shown(name: str, value: Value) -> Value:
     if name == "tp":
         return "auto" if value is None else str(value)
     if name in TYPED_FIELDS:
-        return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+        return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.10g}"
     return value
 
 
