@@ -26,7 +26,8 @@ if embedded:
     top = below = st.container()
 elif phone:
     top = st.container()
-    with st.expander(text.CHANGE(lang, summary=show.summary(scenario, lang)), key="change", icon=":material/tune:"):
+    settings = show.plain(show.summary(scenario, lang, model=str(state.shown("model"))[:60]))
+    with st.expander(text.CHANGE(lang, summary=settings), key="change", icon=":material/tune:"):
         controls.all_of(answered, lang)
     below = st.container()
 else:
@@ -37,9 +38,10 @@ else:
 
 with top:
     show.rejected(lang)
-    show.out_of_sight(answered, lang, everything=phone or embedded)
     if unread and not embedded:
-        st.info(text.NOT_READ(lang), icon=":material/link_off:")
+        show.unread(answered, lang, why=phone)
+    else:
+        show.out_of_sight(answered, lang, everything=phone or embedded)
     if answered.problem is not None:
         show.lines(answered.problem.lines(lang))
     if not embedded:

@@ -100,8 +100,8 @@ TP_HELP = Text(
 )
 GROUP_SIZE = Text("Size", "見積もる")
 NOT_READ = Text(
-    "No answer yet: the model of this link could not be read here. Choose one, paste its config.json, or try again.",
-    "まだ答えはありません。リンクのモデルをここでは読み取れませんでした。モデルを選ぶか、config.json を貼り付けるか、"
+    "No answer yet: {asked} could not be read here. Choose a model, paste its config.json, or try again.",
+    "まだ答えはありません。{asked} をここでは読み取れませんでした。モデルを選ぶか、config.json を貼り付けるか、"
     "もう一度お試しください。",
 )
 GROUP_UNDERSTAND = Text("Understand", "しくみ")

@@ -91,6 +91,14 @@ def stand_in(answered: Answer, lang: Lang, *, why: bool = True) -> None:
     st.warning(plain(said), icon=":material/warning:")
 
 
+def unread(answered: Answer, lang: Lang, *, why: bool) -> None:
+    """That there is no answer because the model of a link could not be read, and ``why`` where nothing else says it."""
+    said = text.NOT_READ(lang, asked=str(state.shown("model"))[:60])
+    if why:
+        said = text.STANDS_IN_BECAUSE(lang, said=answered.errors["model"](lang), why=said)
+    st.info(plain(said), icon=":material/link_off:")
+
+
 def origin(scenario: Scenario, lang: Lang, *, whole: bool = False) -> None:
     """Where the model's config came from; of a commit the beginning, and all of it in the help (or at once)."""
     found = models.from_hub(scenario)
@@ -544,11 +552,11 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
     )
 
 
-def summary(scenario: Scenario, lang: Lang) -> str:
-    """The scenario on one line, for where its controls are folded."""
+def summary(scenario: Scenario, lang: Lang, *, model: str = "") -> str:
+    """The scenario on one line, for where its controls are folded; ``model`` where theirs says another."""
     return text.SUMMARY(
         lang,
-        model=scenario.model.split("/")[-1],
+        model=(model or scenario.model).split("/")[-1],
         gpus=f"{scenario.gpus} × {gpu_name(scenario, lang)}" if scenario.gpu else text.NO_GPU(lang),
         tokens=format_count(scenario.tokens),
         sequences=format_count(scenario.requests),
