@@ -50,8 +50,6 @@ from kvviz.ui.session import session
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
 _MOST_REASONS: Final = 6
-_SHORT: Final = 14
-"""Characters of a table's cell that stay on one line."""
 _FACE_PX: Final = 250
 URL: Final = "/compare"
 
@@ -216,15 +214,16 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
             st.markdown(f"**{show.plain(short_gpu(group[0]))}**")
         table = []
         for row in rows:
-            line = {text.MODEL(lang): show.plain(_halved(row[0].scenario.model.rpartition("/")[2]))}
+            line = {text.MODEL(lang): show.plain(row[0].scenario.model.rpartition("/")[2])}
             for one in row:
                 if one.scenario.gpu in group:
                     count, gpu = format_count(one.scenario.gpus), show.plain(short_gpu(one.scenario.gpu))
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
                     link = f"{sizing_page}?{_linked(one.scenario)}&{ours}"
-                    line[heading] = f"[{show.unbroken(cell_label(one, lang))}]({link})"
+                    line[heading] = f"[{cell_label(one, lang)}]({link})"
             table.append(line)
-        show.grid(table)
+        with st.container(key=f"compare_matrix_{group[0]}" if phone else "compare_matrix"):
+            show.grid(table)
     told = [text.LEGEND(lang)]
     found = reasons(rows, lang)
     for label, why, about in found[:_MOST_REASONS]:
@@ -328,25 +327,13 @@ def faces(compared: Sequence[Compared], lang: Lang) -> None:
 def table(compared: Sequence[Compared], lang: Lang) -> None:
     """Everything about them, what differs first."""
     rows, first_same = comparison_rows(compared, lang)
-    show.grid([{show.unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
+    with st.container(key="compare_beside"):
+        show.grid([{name: show.plain(value) for name, value in row.items()} for row in rows])
     told = [text.SAME_BELOW(lang, first=first_same)] if first_same else []
     st.caption("  \n".join([*told, text.PER_GPU(lang)]))
     for one in compared:
         if one.problem is not None:
             show.lines((text.CANNOT(lang, number=one.number, why=one.problem.message(lang)),))
-
-
-def _cell(value: str) -> str:
-    return show.plain(show.unbroken(value) if len(value) <= _SHORT else value)
-
-
-def _halved(name: str) -> str:
-    """With one place to break the line, at the hyphen nearest the middle, so that no column stands a name on end."""
-    hyphens = [place for place, sign in enumerate(name, 1) if sign == "-"]
-    if len(name) <= _SHORT or not hyphens:
-        return show.unbroken(name)
-    half = min(hyphens, key=lambda place: abs(2 * place - len(name)))
-    return f"{show.unbroken(name[:half])}\u200b{show.unbroken(name[half:])}"
 
 
 def why(compared: Sequence[Compared], lang: Lang) -> None:
@@ -374,7 +361,7 @@ def why(compared: Sequence[Compared], lang: Lang) -> None:
         named = names((one, other), lang)
         first, second = (text.LINE(lang, number=n.number, name=named[n.number]) for n in (one, other))
         rows = factor_rows(found, first, second, lang)
-        show.grid([{show.plain(_halved(name)): value for name, value in row.items()} for row in rows])
+        show.grid([{show.plain(name): value for name, value in row.items()} for row in rows])
     if same := same_factors(found, lang):
         st.caption(text.SAME_FACTORS(lang, names=same))
 

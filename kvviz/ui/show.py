@@ -19,7 +19,7 @@ from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.layers import layer_counts, layer_strip_alt, layer_strip_svg
 from kvviz.charts.style import PLOTLY_CONFIG, Figure, drawable
-from kvviz.core.architecture import Fact, Note
+from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import KIB, format_bytes, format_count, format_gib
 from kvviz.devices import device
@@ -49,6 +49,8 @@ from kvviz.workings import Working
 _LOG = logging.getLogger(__name__)
 Made = Working | Callable[[], Working]
 """A working, or what makes it once somebody looks."""
+PARTED = ":small[]"
+"""An empty element: nothing on the page, and nothing in what is copied from it."""
 MOST_DETAILS = 12
 MOST_SPLITS = 8
 GRAVE = frozenset(
@@ -173,12 +175,12 @@ def working(made: Made, *, key: str, lang: Lang, label: str | None = None) -> No
             st.markdown("  \n".join(plain(formula) for formula in made.formulas))
         if made.given:
             lines_of = (
-                said_of_workings.GIVEN(lang, name=plain(g.name), value=plain(g.value), where=_breaking(plain(g.where)))
+                said_of_workings.GIVEN(lang, name=plain(g.name), value=plain(g.value), where=plain(g.where))
                 for g in made.given
             )
             st.caption("\n".join(f"- {line}" for line in lines_of))
         if made.source:
-            st.caption(said_of_workings.SOURCE(lang, source=_breaking(plain(made.source))))
+            st.caption(said_of_workings.SOURCE(lang, source=plain(made.source)))
 
 
 def floor(sizing: Sizing, lang: Lang) -> None:
@@ -471,11 +473,11 @@ def named(settings: Iterable[str], lang: Lang) -> str:
 
 def lines(of: Sequence[str]) -> None:
     """A message of one line, or a headline with a list of details; long lists are cut."""
-    first, *rest = map(plain, of)
-    shown = [f"- {line[:300]}" for line in rest[:MOST_DETAILS]]
+    first, *rest = of
+    shown = [f"- {plain(line[:300])}" for line in rest[:MOST_DETAILS]]
     if len(rest) > MOST_DETAILS:
         shown.append(f"- … +{len(rest) - MOST_DETAILS}")
-    st.error("\n".join([first[:600], "", *shown]), icon=":material/error:")
+    st.error("\n".join([plain(first[:600]), "", *shown]), icon=":material/error:")
 
 
 def to_operator(error: KvvizError) -> None:
@@ -490,14 +492,9 @@ def _logged(sentence: str) -> None:
 
 def plain(sentence: str) -> str:
     """``sentence`` as it is: names and values from a config or a link must not become links or pictures."""
-    # Bare addresses become links even where every sign is escaped: an invisible space parts them.
-    parted = re.sub(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", "\u200b", sentence)
-    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", parted)
-
-
-def unbroken(words: str) -> str:
-    """``words`` without a place to break a line, not even inside a Japanese word."""
-    return "\u2060".join(words.replace(" ", "\u00a0"))
+    escaped = re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", sentence)
+    # Bare addresses become links even where every sign is escaped: something empty parts them, which nobody copies.
+    return re.sub(r"(?<=:)(?=//)|(?i:(?<=www)(?=\.))|(?<=@)", PARTED, escaped)
 
 
 def why_this_number(sizing: Sizing, lang: Lang) -> None:
@@ -534,7 +531,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
             {
                 why.COLUMN_TERM(lang): why.TERMS[fact.term](lang) if fact.term in why.TERMS else f"`{fact.term}`",
                 why.COLUMN_VALUE(lang): format_count(fact.value) if isinstance(fact.value, int) else plain(fact.value),
-                why.COLUMN_ORIGIN(lang): _origin(fact, lang),
+                why.COLUMN_ORIGIN(lang): plain(explain.origin(fact, lang)),
             }
             for fact in sizing.architecture.facts
         ],
@@ -581,14 +578,6 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
         version=build.version(),
         link=link,
     )
-
-
-def _origin(fact: Fact, lang: Lang) -> str:
-    return _breaking(plain(explain.origin(fact, lang)))
-
-
-def _breaking(path: str) -> str:
-    return re.sub(r"(?<=\w)\.", ".\u200b", path)  # where a phone may break the line
 
 
 def _both(count: int) -> str:

@@ -211,12 +211,14 @@ def test_nothing_a_config_says_becomes_a_picture_or_a_link(open_page: OpenPage) 
     marked = (
         "![x](http://elsewhere.example/x.png) <img src=http://elsewhere.example/y.png> [z](http://elsewhere.example)"
     )
-    page.get_by_label("config.json of a model").fill(json.dumps({"model_type": marked, marked: 1}))
+    bare = "WWW.a.example me@a.example http://a.b"
+    page.get_by_label("config.json of a model").fill(json.dumps({"model_type": bare, marked: 1}))
     page.get_by_role("button", name="Use this config").click()
     settled(page)
     alert = page.get_by_role("alert").first
     expect(alert).to_be_visible()
     assert alert.locator("img, a").count() == 0
+    assert bare in alert.inner_text()  # and can be copied as it is
 
 
 def test_wrong_tokens_are_told_beside_the_box(open_page: OpenPage) -> None:
