@@ -75,10 +75,10 @@ MARKS: Mapping[Outcome, str] = {
 }
 
 
-def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
+def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang, *, large: bool = True) -> None:
     """The answer in a sentence, verdict mark first; what would make it misleading stands right under it."""
     mark, head, rest = answer_sentence(sizing, lang)
-    st.markdown(f"### {mark} {head}\n{together(rest)}")
+    st.markdown(f"### {mark} {head}\n{together(rest)}" if large else f"{mark} **{head}** {together(rest)}")
     for note in notes_beside:
         if note.code in GRAVE:
             st.warning(plain(note.message(lang)), icon=":material/warning:")
@@ -565,12 +565,10 @@ def gpu_called(gpu: str) -> str:
 
 
 def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
-    """What an embedded chart says and what it was computed from, with a link to the whole page."""
+    """What an embedded chart was computed from, with a link to the whole page."""
     scenario = sizing.scenario
-    mark, head, _ = answer_sentence(sizing, lang)
     return text.SOURCE_LINE(
         lang,
-        answer=f"{mark} {head}",
         model=scenario.model,
         gpus=format_count(scenario.gpus),
         gpu=gpu_name(scenario, lang),
