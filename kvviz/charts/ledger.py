@@ -391,8 +391,8 @@ def _mark_break(drawing: Drawing, middle: float, gap: float) -> None:
 def value_label(segment: Segment, lang: Lang) -> str:
     """The bytes; what rests on an estimate of its own says so with them."""
     value = format_bytes(segment.value_bytes)
-    estimated = segment.basis == "assumed" and segment.role in ("activations", "overhead", "weights")
-    return text.ESTIMATED(lang, bytes=value) if estimated else value
+    assumed = segment.basis == "assumed" and segment.role in ("activations", "overhead", "weights")
+    return text.ASSUMED(lang, bytes=value) if assumed else value
 
 
 def short_label(sizing: Sizing, budget: Budget, lang: Lang) -> str:

@@ -39,9 +39,11 @@ from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import every_device
 from kvviz.links import SET_SCENARIOS
+from kvviz.report import comparison
 from kvviz.scenario import Scenario, shown, to_query
 from kvviz.text import Lang
 from kvviz.text import compare as text
+from kvviz.text import sizing as labels
 from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, show, state
 from kvviz.ui.answer import ask
@@ -128,16 +130,23 @@ def undo() -> None:
         session()["compare_pair"] = ()
 
 
-def share(base: Scenario, compared: Sequence[Compared], lang: Lang) -> None:
-    """The page's link, folded; the address bar says the same."""
+def share(base: Scenario, compared: Sequence[Compared], matrix: comparison.Ask, lang: Lang) -> None:
+    """The page's link, which the address bar says too, and its tables as files; folded."""
     try:
         link = _publish(base, [one.scenario for one in compared])
     except KvvizError as error:
         show.lines((error.message(lang),))
         return
-    with st.expander(text.SHARE(lang), key="share_compared", icon=":material/share:"):
+    with st.expander(labels.SHARE(lang), key="share_compared", icon=":material/share:"):
         st.caption(text.LINK_HELP(lang))
         st.code(link, language=None, wrap_lines=True)
+        with st.container(horizontal=True):
+            for label, extension, mime, made in (
+                (text.SAVE_MARKDOWN, "md", "text/markdown", comparison.as_markdown),
+                (labels.SAVE_CSV, "csv", "text/csv", comparison.csv_bytes),
+            ):
+                data = partial(made, compared, matrix, lang, link=link, day=show.today())
+                show.save(label(lang), data, f"kvviz-compare.{extension}", mime)
 
 
 def _publish(base: Scenario, scenarios: Sequence[Scenario]) -> str:

@@ -300,25 +300,17 @@ def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mappin
     st.code(state.link_to("review", sizing.scenario), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for label, extension, mime, made in (
-            (reported.SAVE_HTML, "html", "text/html", lambda: report.as_html(whole, lang, day=_today(), **of_report)),
+            (reported.SAVE_HTML, "html", "text/html", lambda: report.as_html(whole, lang, day=today(), **of_report)),
             (
                 reported.SAVE_MARKDOWN,
                 "md",
                 "text/markdown",
-                lambda: report.as_markdown(whole, lang, day=_today(), **of_report),
+                lambda: report.as_markdown(whole, lang, day=today(), **of_report),
             ),
             (text.SAVE_CSV, "csv", "text/csv", lambda: export.csv_bytes(sizing, lang, tables=tables)),
             (text.SAVE_JSON, "json", "application/json", lambda: export.json_text(sizing, lang)),
         ):
-            st.download_button(
-                label(lang),
-                data=made,
-                file_name=export.file_name(sizing, extension),
-                mime=mime,
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"save_{extension}",
-            )
+            save(label(lang), made, export.file_name(sizing, extension), mime)
     left, right = st.columns(2)
     with left:
         st.caption(text.EMBED(lang))
@@ -333,7 +325,22 @@ def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mappin
             st.caption(plain(error.message(lang)))
 
 
-def _today() -> date:
+def save(label: str, made: Callable[[], str | bytes], file_name: str, mime: str) -> None:
+    """A button that saves a file, which is made once it is pressed."""
+    extension = file_name.rpartition(".")[2]
+    st.download_button(
+        label,
+        data=made,
+        file_name=file_name,
+        mime=mime,
+        on_click="ignore",
+        icon=":material/download:",
+        key=f"save_{extension}",
+    )
+
+
+def today() -> date:
+    """Of the UTC calendar."""
     return datetime.now(UTC).date()
 
 

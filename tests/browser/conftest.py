@@ -30,7 +30,9 @@ def open_page(browser: Browser, server: Server) -> Iterator[OpenPage]:
     """
     pages: list[Page] = []
 
-    def open_page(path: str = "/", *, locale: str = "en", phone: bool = False, dark: bool = False, touch: bool = False) -> Page:
+    def open_page(
+        path: str = "/", *, locale: str = "en", phone: bool = False, dark: bool = False, touch: bool = False
+    ) -> Page:
         width, height = PHONE if phone else DESKTOP
         context = browser.new_context(
             locale={"en": "en-US", "ja": "ja-JP"}.get(locale, locale),

@@ -178,3 +178,11 @@ def test_a_model_of_the_hub_in_a_set_is_read() -> None:
     assert "renamed" in tables(app)[1]
     app = open_page("compare", set=pack_scenarios([Scenario(), Scenario(model="nobody/nothing")]))
     assert "nobody/nothing" in app.error[0].value.replace("\\", "")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_it_can_be_saved(lang: Lang) -> None:
+    app = open_page("compare", lang=lang)
+    assert {button.proto.label for button in app.get("download_button")} == {"CSV", "Markdown"}
+    app.multiselect(key="compare_gpus").set_value([]).run()
+    assert not app.exception
