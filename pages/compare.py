@@ -28,17 +28,10 @@ base, sizing = answered.scenario, answered.sizing
 page.begin(base)
 types = as_types(sizing) if sizing else (base,)
 compared = page.compared(page.scenarios(types if len(types) > 1 else (base,)))
-
-
-def matrix_rows() -> Matrix:
-    """The cells of the matrix, a row a model; none until models, GPUs and how many are chosen."""
-    chosen = {name: st.session_state[f"compare_{name}"] for name in ("models", "gpus", "counts")}
-    return (
-        matrix(base, page.cell_of, **chosen | {"models": [base.model, *chosen["models"]]})
-        if all(chosen.values())
-        else ()
-    )
-
+chosen = {name: st.session_state[f"compare_{name}"] for name in ("models", "gpus", "counts")}
+rows: Matrix = ()
+if all(chosen.values()):
+    rows = matrix(base, page.cell_of, **chosen | {"models": [base.model, *chosen["models"]]})
 
 show.rejected(lang)
 show.out_of_sight(answered, lang, everything=True)
@@ -51,7 +44,7 @@ if scenarios.open:
         st.markdown(f"#### {text.MATRIX(lang)}")
         page.context(base, engine_name(base), lang)
         page.axes(lang)
-        if rows := matrix_rows():
+        if rows:
             page.matrix_table(rows, lang, phone=browser.is_phone())
         else:
             st.caption(text.NOTHING_CHOSEN(lang))
@@ -82,4 +75,4 @@ if every.open:
 if "model" in answered.errors:  # the address stays: reloading tries again
     state.publish(base, asked=False)
 else:
-    page.share(base, compared, matrix_rows, lang)
+    page.share(base, compared, rows, lang)

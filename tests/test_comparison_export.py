@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 
 import pytest
 
@@ -41,6 +42,7 @@ def sized(scenario: Scenario) -> Sizing:
     return resolve(scenario).size()
 
 
+@cache
 def cells() -> Sequence[Sequence[Cell]]:
     models = ("meta-llama/Llama-3.1-70B-Instruct", "google/gemma-3-27b-it")
     return matrix(
@@ -70,7 +72,7 @@ def plain(said: str) -> str:
 
 @BOTH
 def test_csv_has_the_numbers_of_the_page(compared: tuple[Compared, ...], lang: Lang) -> None:
-    written = comparison.csv_bytes(compared, cells, lang, link=LINK, day=DAY)
+    written = comparison.csv_bytes(compared, cells(), lang, link=LINK, day=DAY)
     shown, _ = comparison_rows(compared, lang)
     found = table(written, text.SIDE_BY_SIDE(lang))
     assert len(found) == len(shown)
@@ -87,7 +89,7 @@ def test_csv_has_the_numbers_of_the_page(compared: tuple[Compared, ...], lang: L
 
 @BOTH
 def test_csv_has_the_settings_and_what_is_assumed(compared: tuple[Compared, ...], lang: Lang) -> None:
-    written = comparison.csv_bytes(compared, cells, lang, link=LINK, day=DAY)
+    written = comparison.csv_bytes(compared, cells(), lang, link=LINK, day=DAY)
     settings = {row[text.ROW(lang)]: row for row in table(written, exported.SETTINGS(lang))}
     assert [settings[labels.LABELS["input"](lang)][n] for n in "1234"] == ["1000000", "3072", "3072", "3072"]
     assert settings[labels.LABELS["headroom"](lang)]["3"] == "0.1"
@@ -111,7 +113,7 @@ def test_csv_has_the_settings_and_what_is_assumed(compared: tuple[Compared, ...]
 
 @BOTH
 def test_markdown_says_the_same(compared: tuple[Compared, ...], lang: Lang) -> None:
-    written = comparison.as_markdown(compared, cells, lang, link=LINK, day=DAY)
+    written = comparison.as_markdown(compared, cells(), lang, link=LINK, day=DAY)
     assert f"[{text.OPEN(lang)}]({LINK})" in written
     lines = written.splitlines()
     shown, _ = comparison_rows(compared[:3], lang)
@@ -126,7 +128,7 @@ def test_markdown_says_the_same(compared: tuple[Compared, ...], lang: Lang) -> N
 @BOTH
 def test_without_a_matrix_or_an_address(compared: tuple[Compared, ...], lang: Lang) -> None:
     for made in (comparison.as_markdown, comparison.csv_bytes):
-        written = made(compared, tuple, lang, link="compare?set=a", day=DAY)
+        written = made(compared, (), lang, link="compare?set=a", day=DAY)
         said = written if isinstance(written, str) else written.decode("utf-8-sig")
         assert text.MATRIX(lang) not in said
         assert text.LEGEND(lang) not in said

@@ -1,7 +1,7 @@
 """Scenarios side by side as files: the page's tables with what they rest on, as CSV and as Markdown."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from kvviz import build, export
@@ -20,13 +20,11 @@ from kvviz.text import export as exported
 from kvviz.text import report as reported
 
 Matrix = Sequence[Sequence[Cell]]
-Ask = Callable[[], Matrix]
-"""Makes the matrix once somebody saves it; empty where nothing is chosen."""
+"""A row a model; empty where nothing is chosen."""
 
 
-def csv_bytes(compared: Sequence[Compared], ask: Ask, lang: Lang, *, link: str, day: date) -> bytes:
+def csv_bytes(compared: Sequence[Compared], matrix: Matrix, lang: Lang, *, link: str, day: date) -> bytes:
     """All tables as one, which says in its first column which of them a row is of."""
-    matrix = ask()
     tables = {
         title: [dict(zip(table.headings, map(_number, row), strict=True)) for row in table.rows]
         for title, table in _tables(compared, matrix, lang)
@@ -37,9 +35,8 @@ def csv_bytes(compared: Sequence[Compared], ask: Ask, lang: Lang, *, link: str, 
     return export.tables_text(tables, lang).encode("utf-8-sig")
 
 
-def as_markdown(compared: Sequence[Compared], ask: Ask, lang: Lang, *, link: str, day: date) -> str:
+def as_markdown(compared: Sequence[Compared], matrix: Matrix, lang: Lang, *, link: str, day: date) -> str:
     """The same for a design document or an issue."""
-    matrix = ask()
     sections = [Section(name="", title=title, blocks=(table,)) for title, table in _tables(compared, matrix, lang)]
     origin = [exported.ONE_SETTING(lang, name=name, value=said) for name, said in _origin(lang, day=day)]
     for title, lines in ((reported.WARNINGS, _notes(compared, matrix, lang)), (reported.ORIGIN, origin)):

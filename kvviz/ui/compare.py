@@ -130,7 +130,7 @@ def undo() -> None:
         session()["compare_pair"] = ()
 
 
-def share(base: Scenario, compared: Sequence[Compared], matrix: comparison.Ask, lang: Lang) -> None:
+def share(base: Scenario, compared: Sequence[Compared], matrix: comparison.Matrix, lang: Lang) -> None:
     """The page's link, which the address bar says too, and its tables as files; folded."""
     try:
         link = _publish(base, [one.scenario for one in compared])
