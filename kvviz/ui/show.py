@@ -38,6 +38,7 @@ from kvviz.text import explain as why
 from kvviz.text import report as reported
 from kvviz.text import sizing as text
 from kvviz.text import splits as splits_text
+from kvviz.text import verdict as said_of_verdict
 from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, state
 from kvviz.ui.answer import Answer
@@ -78,7 +79,8 @@ MARKS: Mapping[Outcome, str] = {
 def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang, *, large: bool = True) -> None:
     """The answer in a sentence, verdict mark first; what would make it misleading stands right under it."""
     mark, head, rest = answer_sentence(sizing, lang)
-    st.markdown(f"### {mark} {head}\n{together(rest)}" if large else f"{mark} **{head}** {together(rest)}")
+    line = said_of_verdict.SENTENCE(lang, head=f"**{head}**", rest=together(rest))
+    st.markdown(f"### {mark} {head}\n{together(rest)}" if large else f"{mark} {line}")
     for note in notes_beside:
         if note.code in GRAVE:
             st.warning(plain(note.message(lang)), icon=":material/warning:")
