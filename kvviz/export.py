@@ -167,11 +167,23 @@ def csv_text(sizing: Sizing, lang: Lang, *, tables: Mapping[str, Sequence[Row]])
         }
         for title, count, meaning in explain.three_numbers(sizing)
     ]
-    rows += [{table: title, **row} for title, of_chart in tables.items() for row in of_chart]
+    return _csv([*rows, *_titled(tables, lang)])
+
+
+def tables_text(tables: Mapping[str, Sequence[Row]], lang: Lang) -> str:
+    """These alone, by title, in the same way."""
+    return _csv(list(_titled(tables, lang)))
+
+
+def _titled(tables: Mapping[str, Sequence[Row]], lang: Lang) -> Iterator[Row]:
+    return ({text.TABLE(lang): title, **row} for title, of_chart in tables.items() for row in of_chart)
+
+
+def _csv(rows: Sequence[Row]) -> str:
     headings = list(dict.fromkeys(heading for row in rows for heading in row))
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    writer.writerow(headings)
+    writer.writerow(map(_cell, headings))
     writer.writerows([_cell(row.get(heading)) for heading in headings] for row in rows)
     return file.getvalue()
 

@@ -16,6 +16,7 @@ from kvviz.charts.compare import (
 from kvviz.compare import as_types, every_model, matrix, under_engines
 from kvviz.core.units import format_count
 from kvviz.planning import engine_name
+from kvviz.report.comparison import Matrix
 from kvviz.text import compare as text
 from kvviz.ui import browser, show, state
 from kvviz.ui import compare as page
@@ -27,6 +28,10 @@ base, sizing = answered.scenario, answered.sizing
 page.begin(base)
 types = as_types(sizing) if sizing else (base,)
 compared = page.compared(page.scenarios(types if len(types) > 1 else (base,)))
+chosen = {name: st.session_state[f"compare_{name}"] for name in ("models", "gpus", "counts")}
+rows: Matrix = ()
+if all(chosen.values()):
+    rows = matrix(base, page.cell_of, **chosen | {"models": [base.model, *chosen["models"]]})
 
 show.rejected(lang)
 show.out_of_sight(answered, lang, everything=True)
@@ -39,9 +44,7 @@ if scenarios.open:
         st.markdown(f"#### {text.MATRIX(lang)}")
         page.context(base, engine_name(base), lang)
         page.axes(lang)
-        chosen = {name: st.session_state[f"compare_{name}"] for name in ("models", "gpus", "counts")}
-        if all(chosen.values()):
-            rows = matrix(base, page.cell_of, **chosen | {"models": [base.model, *chosen["models"]]})
+        if rows:
             page.matrix_table(rows, lang, phone=browser.is_phone())
         else:
             st.caption(text.NOTHING_CHOSEN(lang))
@@ -72,4 +75,4 @@ if every.open:
 if "model" in answered.errors:  # the address stays: reloading tries again
     state.publish(base, asked=False)
 else:
-    page.share(base, compared, lang)
+    page.share(base, compared, rows, lang)

@@ -63,7 +63,9 @@ if sizing is not None and not embedded:
 
 if sizing is not None:
     with below:
-        if not embedded:
+        if embedded:
+            show.answer(sizing, answered.notes, lang, large=False)
+        else:
             show.fix_buttons(answered.fixes, lang)
             st.markdown(f"**{text.GROWTH(lang)}**")
         figure = growth_figure(sizing, lang)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -16,8 +16,11 @@ import kvviz
 from kvviz import build, catalogue, cli
 from kvviz.core.architecture import used_fields
 from kvviz.devices import every_device
+from kvviz.estimate import Basis
 from kvviz.scenario import DEFAULTS, FIELDS, Scenario, from_json, from_query, to_json, to_query
 from kvviz.text import LANGUAGES
+from kvviz.text import charts as parts
+from kvviz.text import cli as text
 from tests.test_catalogue import GOOD, SMALL, bad_files
 from tests.test_scenario import OTHER
 
@@ -614,10 +617,18 @@ def test_after_two_dashes_nothing_is_a_flag(capsys: Capture) -> None:
     assert "“-x” is not one of the bundled models; give its config.json" in run(capsys, "size", "--", "-x")[2]
 
 
+def test_a_basis_has_one_word_here_on_the_pages_and_in_json() -> None:
+    assert get_args(Basis) == tuple(text.BASIS)
+    for basis, said in text.BASIS.items():
+        assert parts.BASIS[basis]("en") == basis
+        for lang in LANGUAGES:
+            assert said(lang, source="x") == f"{parts.BASIS[basis](lang)}{'：' if lang == 'ja' else ': '}x"
+
+
 def test_estimates_are_marked_and_nothing_else_is_called_measured(capsys: Capture) -> None:
     given = ["size", "Qwen/Qwen3-32B", "--gpu", "h100-80gb", "--graphs-gib", "1"]
     out = run(capsys, *given)[1]
-    for marked in ("GiB  counted: ", "GiB  est.: Two values", "measured: As you entered it.", "outside PyTorch"):
+    for marked in ("GiB  exact: ", "GiB  assumed: Two values", "measured: As you entered it.", "outside PyTorch"):
         assert marked in out
     assert out.count("measured: ") == 2  # the GPU as programs see it, too
     for marked in (

@@ -6,7 +6,18 @@ from typing import Any, Final, Literal
 
 from kvviz.budgets import Budget
 from kvviz.charts import words
-from kvviz.charts.style import LABEL, RULE, Drawing, Figure, Role, fill, hollow, literal
+from kvviz.charts.style import (
+    LABEL,
+    MODE_BAR_HEIGHT,
+    MODE_BAR_WIDTH,
+    RULE,
+    Drawing,
+    Figure,
+    Role,
+    fill,
+    hollow,
+    literal,
+)
 from kvviz.charts.words import tick, ticks
 from kvviz.core.units import GIB, format_bytes, format_count
 from kvviz.estimate import Basis, Estimate
@@ -20,6 +31,7 @@ LEGEND_WIDTH, LEGEND_FONT = 124, 11
 """Of an entry, in pixels: two of them, with their swatches, stand beside each other on a phone."""
 
 _LEGEND_ROWS, _LEGEND_ROW = 3, 32
+_LABEL_ROW: Final = 18
 
 INSIDE_FRACTION = 0.18
 """A segment narrower than this share of the bar carries no text: on a phone a value would stick out."""
@@ -230,7 +242,8 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> Figure:
     drawing.line(x0=card, x1=card, y0=0, y1=1.06, yref="paper", line={"color": RULE, "width": 2})
     drawing.label(
         x=card,
-        y=1.02,
+        xshift=0 if beyond else -MODE_BAR_WIDTH,
+        y=1,
         yref="paper",
         xanchor="right",
         yanchor="bottom",
@@ -240,9 +253,10 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> Figure:
         drawing.label(
             x=1,
             xref="paper",
-            y=1.02,
+            xshift=-MODE_BAR_WIDTH,
+            y=1,
             yref="paper",
-            yshift=18,
+            yshift=_LABEL_ROW,
             xanchor="right",
             yanchor="bottom",
             text=f"<b>{short_label(sizing, budget, lang)}</b>",
@@ -258,7 +272,7 @@ def ledger_figure(sizing: Sizing, lang: Lang) -> Figure:
         )
     return drawing.figure(
         height=height,
-        top=46 if beyond else 28,
+        top=MODE_BAR_HEIGHT + _LABEL_ROW + 2 if beyond else MODE_BAR_HEIGHT,
         barmode="stack",
         bargap=0,
         legend={"entrywidth": LEGEND_WIDTH, "font": {"size": LEGEND_FONT}},
@@ -382,8 +396,8 @@ def _mark_break(drawing: Drawing, middle: float, gap: float) -> None:
 def value_label(segment: Segment, lang: Lang) -> str:
     """The bytes; what rests on an estimate of its own says so with them."""
     value = format_bytes(segment.value_bytes)
-    estimated = segment.basis == "assumed" and segment.role in ("activations", "overhead", "weights")
-    return text.ESTIMATED(lang, bytes=value) if estimated else value
+    assumed = segment.basis == "assumed" and segment.role in ("activations", "overhead", "weights")
+    return text.ASSUMED(lang, bytes=value) if assumed else value
 
 
 def short_label(sizing: Sizing, budget: Budget, lang: Lang) -> str:

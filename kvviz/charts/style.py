@@ -47,6 +47,11 @@ PLOTLY_CONFIG: dict[str, Any] = {
 """For ``st.plotly_chart(config=…)``: the mode bar offers the picture as SVG and nothing else."""
 
 
+MODE_BAR_WIDTH: Final = 36
+"""Pixels of a chart's upper right corner that the mode bar takes; where nothing can hover it is always there."""
+MODE_BAR_HEIGHT: Final = 28
+
+
 def fill(role: Role) -> dict[str, Any]:
     """Marker of a bar segment."""
     return {

@@ -1,6 +1,7 @@
 """A report as Markdown, for a design document or an issue: nothing in a name becomes a link, a picture or a mention."""
 
 import re
+from collections.abc import Sequence
 from typing import Final, assert_never
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ def markdown(report: Report, lang: Lang) -> str:
     out = [f"## {_escaped(report.title)}", _escaped(report.question), f"{report.mark} {sentence}"]
     out += [said for said in (report.at_once, _escaped(report.layers)) if said]
     if report.link:
-        out.append(f"[{report.open_link}]({quote(report.link, safe=_IN_A_LINK)})")
+        out.append(_linked(report.open_link, report.link))
     headings = (why.COLUMN_WHAT, why.COLUMN_MEANING, why.COLUMN_SIZE, why.COLUMN_BYTES)
     numbers = Table(
         headings=tuple(heading(lang) for heading in headings),
@@ -31,6 +32,18 @@ def markdown(report: Report, lang: Lang) -> str:
         out += _section(section, lang)
     out += [f"### {_escaped(report.origin_title)}", _pairs(report.origin, lang)]
     return "\n\n".join(out) + "\n"
+
+
+def in_sections(title: str, opens: str, link: str, sections: Sequence[Section], lang: Lang) -> str:
+    """A document of a link, empty where there is none, and sections."""
+    out = [f"## {_escaped(title)}", _linked(opens, link)]
+    for section in sections:
+        out += _section(section, lang)
+    return "\n\n".join(out) + "\n"
+
+
+def _linked(said: str, link: str) -> str:
+    return f"[{said}]({quote(link, safe=_IN_A_LINK)})" if link else _escaped(said)
 
 
 def _section(section: Section, lang: Lang) -> list[str]:

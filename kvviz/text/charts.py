@@ -26,11 +26,12 @@ BYTES_EACH = Text(en="Bytes per layer", ja="1 レイヤーのバイト")
 GIB_SUM = Text(en="GiB in all", ja="合計 GiB")
 
 BASIS = {
-    "exact": Text(en="counted", ja="計算値"),
+    "exact": Text(en="exact", ja="計算値"),
     "measured": Text(en="measured", ja="実測"),
-    "assumed": Text(en="estimated", ja="推定"),
+    "assumed": Text(en="assumed", ja="推定"),
     "estimated": Text(en="estimated", ja="推定"),
 }
+"""The words of the JSON object, and ``estimated`` for what follows from terms that are not all exact."""
 YES = Text(en="yes", ja="はい")
 NO = Text(en="no", ja="いいえ")
 
@@ -55,7 +56,7 @@ REMAINDER = Text(en="Less than a block", ja="1 ブロック未満の端数")
 REMAINDER_AND_NULL = Text(en="Null block and rest", ja="null ブロックと端数")
 
 CARD = Text(en="{device}: {bytes}", ja="{device}：{bytes}")
-ESTIMATED = Text(en="{bytes} (est.)", ja="{bytes}（推定）")
+ASSUMED = Text(en="{bytes} (assumed)", ja="{bytes}（推定）")
 SHORT = Text(en="{need} needed, {short} short", ja="必要 {need}、不足 {short}")
 SHORT_WITH_CACHE = Text(en="{short} short, {cache} of it for the cache", ja="不足 {short}（うちキャッシュ {cache}）")
 NOT_TO_SCALE = Text(en="not to scale", ja="長さは省略表示")

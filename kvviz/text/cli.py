@@ -300,8 +300,8 @@ LEFT = Text(en="left for the cache", ja="キャッシュに残る量")
 KEPT_FREE = Text(en="kept free", ja="空けておく量")
 KEPT_FREE_NOTE = Text(en="of the pool (headroom {headroom})", ja="プールのうち（割合 {headroom}）")
 BASIS = {
-    "exact": Text(en="counted: {source}", ja="計算値：{source}"),
+    "exact": Text(en="exact: {source}", ja="計算値：{source}"),
     "measured": Text(en="measured: {source}", ja="実測：{source}"),
-    "assumed": Text(en="est.: {source}", ja="推定：{source}"),
+    "assumed": Text(en="assumed: {source}", ja="推定：{source}"),
 }
 NOTES = Text(en="Notes", ja="注記")

@@ -57,6 +57,7 @@ RUNS_FEWER = Text(
 FROM_TO = Text("{least} to {most}", "{least}～{most}")
 MORE_REASONS = Text("… and {count} more", "… ほか {count} 件")
 REASON = Text("**{cell}** ({models}): {why}", "**{cell}**（{models}）：{why}")
+REASON_PLAIN = Text("{cell} ({models}): {why}", "{cell}（{models}）：{why}")
 
 # Side by side
 SIDE_BY_SIDE = Text("Scenarios side by side", "シナリオの比較")
@@ -78,7 +79,9 @@ LINK_HELP = Text(
     "Opens exactly this: the matrix, every scenario and what is explained.",
     "表、すべてのシナリオ、理由の説明を含み、同じ画面が開きます。",
 )
-SHARE = Text("Link to this comparison", "この比較へのリンク")
+OPEN = Text("Open this comparison in kvviz", "この比較を kvviz で開く")
+SAVE_MARKDOWN = Text("Markdown", "Markdown")
+ON_BASIS = Text("{value}, {basis}. {source}", "{value}（{basis}）。{source}")
 PER_GPU = Text(
     "Spare, reserved, pool and weights are those of one GPU; content is the whole model's.",
     "余裕・不足、確保量、プール、重みは GPU 1 基の値、実データ量はモデル全体の値です。",

@@ -15,7 +15,6 @@ BASIS = Text("Why, or by default", "理由・既定値")
 BADGES: Final[Mapping[str, Text]] = {
     "changed": Text("changed", "変更"),
     "default": Text("default", "既定"),
-    "estimate": Text("estimate", "推定"),
 }
 DEFAULT_IS = Text("default: {value}", "既定値：{value}")
 GPUS = Text("Number of GPUs", "GPU の数")

@@ -304,8 +304,8 @@ NO_COMMIT = Text(
     "{field}: コミットではありません。7～40 桁の 16 進数を指定してください。指定がなければバージョンだけを表示します。",
 )
 SOURCE_LINE = Text(
-    "{answer} · {model}, {gpus} × {gpu}, {tokens} tokens · [kvviz {version}]({link})",
-    "{answer} · {model}、{gpus} × {gpu}、{tokens} トークン · [kvviz {version}]({link})",
+    "{model}, {gpus} × {gpu}, {tokens} tokens · [kvviz {version}]({link})",
+    "{model}、{gpus} × {gpu}、{tokens} トークン · [kvviz {version}]({link})",
 )
 
 # Lengths and requests, from what people know

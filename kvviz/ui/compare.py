@@ -40,9 +40,11 @@ from kvviz.core.identity import ByIdentity
 from kvviz.core.units import format_bytes, format_count
 from kvviz.devices import every_device
 from kvviz.links import SET_SCENARIOS
+from kvviz.report import comparison
 from kvviz.scenario import Scenario, shown, to_query
 from kvviz.text import Lang
 from kvviz.text import compare as text
+from kvviz.text import sizing as labels
 from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, show, state
 from kvviz.ui.answer import ask
@@ -51,8 +53,6 @@ from kvviz.ui.session import session
 _MORE_COUNTS: Final = (1, 2, 3, 4, 6, 8, 16, 32)
 _NUMBERS: Final = frozenset("123456")
 _MOST_REASONS: Final = 6
-_SHORT: Final = 14
-"""Characters of a table's cell that stay on one line."""
 _FACE_PX: Final = 250
 URL: Final = "/compare"
 
@@ -131,16 +131,23 @@ def undo() -> None:
         session()["compare_pair"] = ()
 
 
-def share(base: Scenario, compared: Sequence[Compared], lang: Lang) -> None:
-    """The page's link, folded; the address bar says the same."""
+def share(base: Scenario, compared: Sequence[Compared], matrix: comparison.Matrix, lang: Lang) -> None:
+    """The page's link, which the address bar says too, and its tables as files; folded."""
     try:
         link = _publish(base, [one.scenario for one in compared])
     except KvvizError as error:
         show.lines((error.message(lang),))
         return
-    with st.expander(text.SHARE(lang), key="share_compared", icon=":material/share:"):
+    with st.expander(labels.SHARE(lang), key="share_compared", icon=":material/share:"):
         st.caption(text.LINK_HELP(lang))
         st.code(link, language=None, wrap_lines=True)
+        with st.container(horizontal=True):
+            for label, extension, mime, made in (
+                (text.SAVE_MARKDOWN, "md", "text/markdown", comparison.as_markdown),
+                (labels.SAVE_CSV, "csv", "text/csv", comparison.csv_bytes),
+            ):
+                data = partial(made, compared, matrix, lang, link=link, day=show.today())
+                show.save(label(lang), data, f"kvviz-compare.{extension}", mime)
 
 
 def _publish(base: Scenario, scenarios: Sequence[Scenario]) -> str:
@@ -217,15 +224,16 @@ def matrix_table(rows: Sequence[Sequence[Cell]], lang: Lang, *, phone: bool) -> 
             st.markdown(f"**{show.plain(short_gpu(group[0]))}**")
         table = []
         for row in rows:
-            line = {text.MODEL(lang): show.plain(_halved(row[0].scenario.model.rpartition("/")[2]))}
+            line = {text.MODEL(lang): show.plain(row[0].scenario.model.rpartition("/")[2])}
             for one in row:
                 if one.scenario.gpu in group:
                     count, gpu = format_count(one.scenario.gpus), show.plain(short_gpu(one.scenario.gpu))
                     heading = f"{count} ×" if phone else text.COLUMN(lang, count=count, gpu=gpu)
                     link = f"{sizing_page}?{_linked(one.scenario)}&{ours}"
-                    line[heading] = f"[{show.unbroken(cell_label(one, lang))}]({link})"
+                    line[heading] = f"[{cell_label(one, lang)}]({link})"
             table.append(line)
-        show.grid(table)
+        with st.container(key=f"compare_matrix_{group[0]}" if phone else "compare_matrix"):
+            show.grid(table)
     told = [text.LEGEND(lang), *([fewer] if (fewer := runs_fewer(rows, lang)) else [])]
     found = reasons(rows, lang)
     for label, why, about in found[:_MOST_REASONS]:
@@ -329,25 +337,13 @@ def faces(compared: Sequence[Compared], lang: Lang) -> None:
 def table(compared: Sequence[Compared], lang: Lang) -> None:
     """Everything about them, what differs first."""
     rows, first_same = comparison_rows(compared, lang)
-    show.grid([{show.unbroken(name): _cell(value) for name, value in row.items()} for row in rows])
+    with st.container(key="compare_beside"):
+        show.grid([{name: show.plain(value) for name, value in row.items()} for row in rows])
     told = [text.SAME_BELOW(lang, first=first_same)] if first_same else []
     st.caption("  \n".join([*told, text.PER_GPU(lang)]))
     for one in compared:
         if one.problem is not None:
             show.lines((text.CANNOT(lang, number=one.number, why=one.problem.message(lang)),))
-
-
-def _cell(value: str) -> str:
-    return show.plain(show.unbroken(value) if len(value) <= _SHORT else value)
-
-
-def _halved(name: str) -> str:
-    """With one place to break the line, at the hyphen nearest the middle, so that no column stands a name on end."""
-    hyphens = [place for place, sign in enumerate(name, 1) if sign == "-"]
-    if len(name) <= _SHORT or not hyphens:
-        return show.unbroken(name)
-    half = min(hyphens, key=lambda place: abs(2 * place - len(name)))
-    return f"{show.unbroken(name[:half])}\u200b{show.unbroken(name[half:])}"
 
 
 def why(compared: Sequence[Compared], lang: Lang) -> None:
@@ -375,7 +371,7 @@ def why(compared: Sequence[Compared], lang: Lang) -> None:
         named = names((one, other), lang)
         first, second = (text.LINE(lang, number=n.number, name=named[n.number]) for n in (one, other))
         rows = factor_rows(found, first, second, lang)
-        show.grid([{show.plain(_halved(name)): value for name, value in row.items()} for row in rows])
+        show.grid([{show.plain(name): value for name, value in row.items()} for row in rows])
     if same := same_factors(found, lang):
         st.caption(text.SAME_FACTORS(lang, names=same))
 

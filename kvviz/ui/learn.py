@@ -31,7 +31,7 @@ def column() -> "st.delta_generator.DeltaGenerator":
 
 def contents(lang: Lang) -> None:
     """Links to the sections, on one line."""
-    links = "\u00a0· ".join(f"[{show.unbroken(name(lang))}](#{anchor})" for anchor, name in text.SHORT_HEADINGS.items())
+    links = " · ".join(f"[{name(lang)}](#{anchor})" for anchor, name in text.SHORT_HEADINGS.items())
     st.markdown(text.CONTENTS(lang, links=links))
 
 
@@ -55,14 +55,14 @@ def filled(sentence: Text, lang: Lang, *scenes: str) -> str:
     said = together(sentence(lang, **_facts(lang)))
     for name in scenes:
         if name.startswith("#"):  # a section of this page
-            said += f" [{show.unbroken(f'→ {text.SHORT_HEADINGS[name[1:]](lang)}')}]({name})"
+            said += f" [→ {text.SHORT_HEADINGS[name[1:]](lang)}]({name})"
             continue
         scene = SCENES[name]
         label = text.PAGES[scene.page](lang)
         if len(scenes) > 1:
             gpus = f"{scene.scenario.gpus} × {show.gpu_name(scene.scenario, lang)}"
             label = text.SCENE_LABELS[name](lang) if name in text.SCENE_LABELS else gpus
-        said += f" [{show.unbroken(f'→ {label}')}]({_link(name)})"
+        said += f" [→ {label}]({_link(name)})"
     return said
 
 

@@ -20,7 +20,8 @@ state.begin()
 st.html(Path(__file__).with_name("page.css"))
 lang = state.lang()
 
-page = st.navigation(pages.all_of(lang), position="top")
+# Whoever embeds a page wants that one: a menu would lead the frame away from it.
+page = st.navigation(pages.all_of(lang), position="hidden" if st.context.is_embedded else "top")
 session()["page_path"] = page.url_path
 
 if not st.context.is_embedded:

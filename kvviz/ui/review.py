@@ -26,6 +26,7 @@ from kvviz.mistakes import (
 from kvviz.scenario import Scenario
 from kvviz.sizing import Sizing
 from kvviz.text import Lang, Message, together
+from kvviz.text import charts as parts
 from kvviz.text import dispute as text
 from kvviz.text import export as exported
 from kvviz.text import mistakes as mistaken
@@ -111,7 +112,8 @@ def rests_on(sizing: Sizing, lang: Lang, *, phone: bool) -> None:
     shown = [one for one in made if one.badge != "default" or one.label in (*_FIRST, labels.KV_DTYPE)]
     rows = []
     for one in shown:
-        said, badge = show.plain(_said(one.value, lang)), f":{_BADGES[one.badge]}-badge[{text.BADGES[one.badge](lang)}]"
+        word = parts.BASIS[one.basis] if one.basis else text.BADGES[one.badge]
+        said, badge = show.plain(_said(one.value, lang)), f":{_BADGES[one.badge]}-badge[{word(lang)}]"
         row = {text.ASSUMPTION(lang): one.label(lang), text.VALUE(lang): f"{said} {badge}"}
         basis = show.plain(one.source(lang)) if one.source else ""
         rows.append(row if phone else {**row, text.BASIS(lang): basis})

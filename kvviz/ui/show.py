@@ -19,7 +19,7 @@ from kvviz.charts.frontier import frontier_alt, frontier_figure, frontier_rows
 from kvviz.charts.growth import growth_alt, growth_figure
 from kvviz.charts.layers import layer_counts, layer_strip_alt, layer_strip_svg
 from kvviz.charts.style import PLOTLY_CONFIG, Figure, drawable
-from kvviz.core.architecture import Fact, Note
+from kvviz.core.architecture import Note
 from kvviz.core.errors import KvvizError
 from kvviz.core.units import KIB, format_bytes, format_count, format_gib
 from kvviz.devices import device
@@ -38,6 +38,7 @@ from kvviz.text import explain as why
 from kvviz.text import report as reported
 from kvviz.text import sizing as text
 from kvviz.text import splits as splits_text
+from kvviz.text import verdict as said_of_verdict
 from kvviz.text import workings as said_of_workings
 from kvviz.ui import browser, models, state
 from kvviz.ui.answer import Answer
@@ -49,6 +50,8 @@ from kvviz.workings import Working
 _LOG = logging.getLogger(__name__)
 Made = Working | Callable[[], Working]
 """A working, or what makes it once somebody looks."""
+PARTED = ":small[]"
+"""An empty element: nothing on the page, and nothing in what is copied from it."""
 MOST_DETAILS = 12
 MOST_SPLITS = 8
 GRAVE = frozenset(
@@ -73,10 +76,11 @@ MARKS: Mapping[Outcome, str] = {
 }
 
 
-def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang) -> None:
+def answer(sizing: Sizing, notes_beside: Sequence[Note], lang: Lang, *, large: bool = True) -> None:
     """The answer in a sentence, verdict mark first; what would make it misleading stands right under it."""
     mark, head, rest = answer_sentence(sizing, lang)
-    st.markdown(f"### {mark} {head}\n{together(rest)}")
+    line = said_of_verdict.SENTENCE(lang, head=f"**{head}**", rest=together(rest))
+    st.markdown(f"### {mark} {head}\n{together(rest)}" if large else f"{mark} {line}")
     for note in notes_beside:
         if note.code in GRAVE:
             st.warning(plain(note.message(lang)), icon=":material/warning:")
@@ -183,12 +187,12 @@ def working(made: Made, *, key: str, lang: Lang, label: str | None = None) -> No
             st.markdown("  \n".join(plain(formula) for formula in made.formulas))
         if made.given:
             lines_of = (
-                said_of_workings.GIVEN(lang, name=plain(g.name), value=plain(g.value), where=_breaking(plain(g.where)))
+                said_of_workings.GIVEN(lang, name=plain(g.name), value=plain(g.value), where=plain(g.where))
                 for g in made.given
             )
             st.caption("\n".join(f"- {line}" for line in lines_of))
         if made.source:
-            st.caption(said_of_workings.SOURCE(lang, source=_breaking(plain(made.source))))
+            st.caption(said_of_workings.SOURCE(lang, source=plain(made.source)))
 
 
 def floor(sizing: Sizing, lang: Lang) -> None:
@@ -308,25 +312,17 @@ def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mappin
     st.code(state.link_to("review", sizing.scenario), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for label, extension, mime, made in (
-            (reported.SAVE_HTML, "html", "text/html", lambda: report.as_html(whole, lang, day=_today(), **of_report)),
+            (reported.SAVE_HTML, "html", "text/html", lambda: report.as_html(whole, lang, day=today(), **of_report)),
             (
                 reported.SAVE_MARKDOWN,
                 "md",
                 "text/markdown",
-                lambda: report.as_markdown(whole, lang, day=_today(), **of_report),
+                lambda: report.as_markdown(whole, lang, day=today(), **of_report),
             ),
             (text.SAVE_CSV, "csv", "text/csv", lambda: export.csv_bytes(sizing, lang, tables=tables)),
             (text.SAVE_JSON, "json", "application/json", lambda: export.json_text(sizing, lang)),
         ):
-            st.download_button(
-                label(lang),
-                data=made,
-                file_name=export.file_name(sizing, extension),
-                mime=mime,
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"save_{extension}",
-            )
+            save(label(lang), made, export.file_name(sizing, extension), mime)
     left, right = st.columns(2)
     with left:
         st.caption(text.EMBED(lang))
@@ -341,7 +337,22 @@ def share(sizing: Sizing, answered: Answer, tables: Mapping[str, Sequence[Mappin
             st.caption(plain(error.message(lang)))
 
 
-def _today() -> date:
+def save(label: str, made: Callable[[], str | bytes], file_name: str, mime: str) -> None:
+    """A button that saves a file, which is made once it is pressed."""
+    extension = file_name.rpartition(".")[2]
+    st.download_button(
+        label,
+        data=made,
+        file_name=file_name,
+        mime=mime,
+        on_click="ignore",
+        icon=":material/download:",
+        key=f"save_{extension}",
+    )
+
+
+def today() -> date:
+    """Of the UTC calendar."""
     return datetime.now(UTC).date()
 
 
@@ -481,11 +492,11 @@ def named(settings: Iterable[str], lang: Lang) -> str:
 
 def lines(of: Sequence[str]) -> None:
     """A message of one line, or a headline with a list of details; long lists are cut."""
-    first, *rest = map(plain, of)
-    shown = [f"- {line[:300]}" for line in rest[:MOST_DETAILS]]
+    first, *rest = of
+    shown = [f"- {plain(line[:300])}" for line in rest[:MOST_DETAILS]]
     if len(rest) > MOST_DETAILS:
         shown.append(f"- … +{len(rest) - MOST_DETAILS}")
-    st.error("\n".join([first[:600], "", *shown]), icon=":material/error:")
+    st.error("\n".join([plain(first[:600]), "", *shown]), icon=":material/error:")
 
 
 def to_operator(error: KvvizError) -> None:
@@ -500,14 +511,9 @@ def _logged(sentence: str) -> None:
 
 def plain(sentence: str) -> str:
     """``sentence`` as it is: names and values from a config or a link must not become links or pictures."""
-    # Bare addresses become links even where every sign is escaped: an invisible space parts them.
-    parted = re.sub(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", "\u200b", sentence)
-    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", parted)
-
-
-def unbroken(words: str) -> str:
-    """``words`` without a place to break a line, not even inside a Japanese word."""
-    return "\u2060".join(words.replace(" ", "\u00a0"))
+    escaped = re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:&])", r"\\\1", sentence)
+    # Bare addresses become links even where every sign is escaped: something empty parts them, which nobody copies.
+    return re.sub(r"(?<=:)(?=//)|(?i:(?<=www)(?=\.))|(?<=@)", PARTED, escaped)
 
 
 def why_this_number(sizing: Sizing, lang: Lang) -> None:
@@ -544,7 +550,7 @@ def why_this_number(sizing: Sizing, lang: Lang) -> None:
             {
                 why.COLUMN_TERM(lang): why.TERMS[fact.term](lang) if fact.term in why.TERMS else f"`{fact.term}`",
                 why.COLUMN_VALUE(lang): format_count(fact.value) if isinstance(fact.value, int) else plain(fact.value),
-                why.COLUMN_ORIGIN(lang): _origin(fact, lang),
+                why.COLUMN_ORIGIN(lang): plain(explain.origin(fact, lang)),
             }
             for fact in sizing.architecture.facts
         ],
@@ -578,12 +584,10 @@ def gpu_called(gpu: str) -> str:
 
 
 def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
-    """What an embedded chart says and what it was computed from, with a link to the whole page."""
+    """What an embedded chart was computed from, with a link to the whole page."""
     scenario = sizing.scenario
-    mark, head, _ = answer_sentence(sizing, lang)
     return text.SOURCE_LINE(
         lang,
-        answer=f"{mark} {head}",
         model=scenario.model,
         gpus=format_count(scenario.gpus),
         gpu=gpu_name(scenario, lang),
@@ -591,14 +595,6 @@ def source_line(sizing: Sizing, link: str, lang: Lang) -> str:
         version=build.version(),
         link=link,
     )
-
-
-def _origin(fact: Fact, lang: Lang) -> str:
-    return _breaking(plain(explain.origin(fact, lang)))
-
-
-def _breaking(path: str) -> str:
-    return re.sub(r"(?<=\w)\.", ".\u200b", path)  # where a phone may break the line
 
 
 def _both(count: int) -> str:

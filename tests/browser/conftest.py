@@ -23,19 +23,23 @@ def browser() -> Iterator[Browser]:
 def open_page(browser: Browser, server: Server) -> Iterator[OpenPage]:
     """``open_page("/compare?lang=ja", phone=True, dark=True, locale="ja")``: a new visitor, who waits for the page.
 
+    ``touch``: on a wide screen that nothing can hover over.
+
     Each call is another person with a browser of their own. A test fails when a page complained in its console or
     asked any machine but this one for anything.
     """
     pages: list[Page] = []
 
-    def open_page(path: str = "/", *, locale: str = "en", phone: bool = False, dark: bool = False) -> Page:
+    def open_page(
+        path: str = "/", *, locale: str = "en", phone: bool = False, dark: bool = False, touch: bool = False
+    ) -> Page:
         width, height = PHONE if phone else DESKTOP
         context = browser.new_context(
             locale={"en": "en-US", "ja": "ja-JP"}.get(locale, locale),
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
-            is_mobile=phone,
-            has_touch=phone,
+            is_mobile=phone or touch,
+            has_touch=phone or touch,
             base_url=server.url,
         )
         page = context.new_page()

@@ -1,5 +1,7 @@
 """The Compare page as people use it: by link, from the Sizing page, on a phone."""
 
+import csv
+import io
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -40,10 +42,34 @@ def test_the_address_says_everything(open_page: OpenPage) -> None:
     assert colleague.url == page.url
 
 
+def test_what_is_saved_is_what_is_shown(open_page: OpenPage) -> None:
+    page = open_page(f"/compare?lang=en&set={SET}&models=openai/gpt-oss-120b&devices=h200&counts=2")
+    page.get_by_text("Share and export").click()
+    beside = cells(page, 1)
+    matrix = [cell for cell in cells(page, 0) if cell[0] in "✓◐✗–"]  # a file has models in full
+    assert len(matrix) == 2
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="CSV").click()
+    rows = list(csv.reader(io.StringIO(saved.value.path().read_text(encoding="utf-8-sig"), newline="")))
+    written = {cell.lstrip("'").replace(",", "") for row in rows for cell in row}
+    assert {cell.replace(",", "") for cell in beside + matrix} <= written
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Markdown").click()
+    assert saved.value.suggested_filename == "kvviz-compare.md"
+    report = saved.value.path().read_text(encoding="utf-8").replace("\\", "")
+    assert all(cell in report for cell in beside + matrix)
+
+
+def cells(page: Page, number: int) -> list[str]:
+    """Those of a table, spaces as in a file."""
+    found = page.get_by_test_id("stTable").nth(number).locator("td").all_inner_texts()
+    return [" ".join(one.split()) for one in found]
+
+
 def test_a_cell_opens_its_scenario_on_the_sizing_page(open_page: OpenPage) -> None:
     page = open_page("/compare?sequences=20&models=openai/gpt-oss-120b&devices=h200&counts=2")
     cell = page.get_by_test_id("stTable").first.get_by_role("link").nth(1)
-    fit = cell.inner_text().replace("\u2060", "").replace("\u00a0", " ").removeprefix("✓ ")
+    fit = cell.inner_text().removeprefix("✓ ")
     page.goto(cell.get_attribute("href") or "")
     settled(page)
     assert urlsplit(page.url).path == "/"

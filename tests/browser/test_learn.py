@@ -4,7 +4,6 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import expect
 
-from kvviz.ui.show import unbroken
 from tests.browser.conftest import OpenPage
 from tests.browser.harness import settled
 
@@ -20,10 +19,10 @@ def test_a_phone_reads_it_from_the_contents_to_a_scenario(open_page: OpenPage) -
     page.get_by_role("slider").press("ArrowLeft")
     settled(page)
     expect(page.locator("svg[aria-label*='28']")).to_have_count(1)  # 1 + 2 + … + 7
-    page.get_by_role("link", name=unbroken("用語集")).click()
+    page.get_by_role("link", name="用語集").click()
     expect(page.get_by_role("heading", name="用語集")).to_be_in_viewport()
     expect(said).to_be_visible()
-    address = page.get_by_role("link", name=unbroken("→ サイジング")).nth(2).get_attribute("href")
+    address = page.get_by_role("link", name="→ サイジング").nth(2).get_attribute("href")
     assert address is not None
     asked = urlsplit(address)
     assert asked.path == "/"

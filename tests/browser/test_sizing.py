@@ -211,12 +211,14 @@ def test_nothing_a_config_says_becomes_a_picture_or_a_link(open_page: OpenPage) 
     marked = (
         "![x](http://elsewhere.example/x.png) <img src=http://elsewhere.example/y.png> [z](http://elsewhere.example)"
     )
-    page.get_by_label("config.json of a model").fill(json.dumps({"model_type": marked, marked: 1}))
+    bare = "WWW.a.example me@a.example http://a.b"
+    page.get_by_label("config.json of a model").fill(json.dumps({"model_type": bare, marked: 1}))
     page.get_by_role("button", name="Use this config").click()
     settled(page)
     alert = page.get_by_role("alert").first
     expect(alert).to_be_visible()
     assert alert.locator("img, a").count() == 0
+    assert bare in alert.inner_text()  # and can be copied as it is
 
 
 def test_wrong_tokens_are_told_beside_the_box(open_page: OpenPage) -> None:
@@ -228,8 +230,17 @@ def test_wrong_tokens_are_told_beside_the_box(open_page: OpenPage) -> None:
     assert headline(page) == before
 
 
-def test_embedded_shows_the_chart_and_its_source_only(open_page: OpenPage) -> None:
+def test_embedded_shows_the_answer_the_chart_and_its_source_only(open_page: OpenPage) -> None:
     page = open_page("/?embed=true&model=google/gemma-3-27b-it&lang=en")
+    answer = page.get_by_test_id("stMarkdown").filter(has_text=re.compile(r"\d+ of 50 fit"))
+    expect(answer).to_have_count(1)
+    expect(answer.locator("p")).to_have_css("font-size", "16px")
+    above, below = answer.bounding_box(), page.locator('[role="figure"]').bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] < below["y"]
+    # Nothing leads the frame to another page.
+    assert page.locator('[data-testid^="stTopNav"], [data-testid^="stSidebarNav"]').count() == 0
     expect(page.locator('[role="figure"]')).to_have_count(1)
     expect(page.get_by_text("google/gemma-3-27b-it").first).to_be_visible()
     expect(page.locator(HEADLINE)).to_have_count(0)

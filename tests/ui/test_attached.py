@@ -12,6 +12,7 @@ from kvviz.text import LANGUAGES, Lang
 from kvviz.text import live_page as live
 from kvviz.text import serving as text
 from kvviz.ui import show
+from kvviz.ui.show import PARTED
 from tests.hub.standin import StandIn as HubStandIn
 from tests.serving.standin import StandIn, metrics, serving
 from tests.ui.page import open_page
@@ -40,7 +41,7 @@ def until(app: AppTest, met: Callable[[], object]) -> AppTest:
 
 def said(app: AppTest) -> str:
     kinds = (app.markdown, app.caption, app.warning, app.error, app.info)
-    return "\n".join(str(e.value) for kind in kinds for e in kind).replace("\\", "").replace("\u200b", "")
+    return "\n".join(str(e.value) for kind in kinds for e in kind).replace("\\", "").replace(PARTED, "")
 
 
 def headings(app: AppTest) -> list[str]:

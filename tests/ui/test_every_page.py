@@ -18,6 +18,7 @@ from kvviz.text import LANGUAGES, Lang, Text
 from kvviz.text import compare as compare_text
 from kvviz.text import heads as heads_text
 from kvviz.text import sizing as text
+from kvviz.ui.show import PARTED
 from tests.ui.page import ROOT, folded, key_of, open_page, opened, turn_to
 
 GPUS = {"model": "Qwen/Qwen3-32B", "gpu": "h200", "gpus": "2"}
@@ -181,7 +182,7 @@ def said(app: AppTest) -> Iterator[str]:
 
 def numbers(name: str, lang: Lang) -> Counter[str]:
     """How often each number stands on a page."""
-    lines = (WORDS.sub("", re.sub(r"[\\\u200b]", "", line)) for line in said(drawn(name, lang)))
+    lines = (WORDS.sub("", line.replace("\\", "").replace(PARTED, "")) for line in said(drawn(name, lang)))
     return Counter(number for line in lines for number in NUMBER.findall(line))
 
 

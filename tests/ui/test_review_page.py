@@ -5,9 +5,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from kvviz.dispute import assumptions
 from kvviz.links import pack_config, pack_scenarios, unpack_scenarios
 from kvviz.scenario import Scenario, to_query
 from kvviz.text import LANGUAGES, Lang, export
+from kvviz.text import charts as parts
 from kvviz.text import dispute as text
 from kvviz.text import sizing as labels
 from kvviz.verdict import verdict
@@ -33,7 +35,7 @@ def linked(app: AppTest) -> tuple[Scenario, ...]:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_link_opens_the_answer_and_what_it_rests_on(lang: Lang) -> None:
-    scenario = A.with_changes(gpu="h200", sequences=20)
+    scenario = A.with_changes(gpus=2, sequences=20)
     app = open_page("review", **to_query(scenario), lang=lang)
     said = shown(app)
     assert verdict(sized(scenario), lang).head in said
@@ -42,8 +44,13 @@ def test_a_link_opens_the_answer_and_what_it_rests_on(lang: Lang) -> None:
     assert export.NOT_MODELLED_OF["vllm"](lang) in said
     rests_on = app.table[0].value
     badges = " ".join(map(str, rests_on.to_numpy().ravel()))
-    for badge in ("changed", "default", "estimate"):
+    for badge in ("changed", "default"):
         assert text.BADGES[badge](lang) in badges
+    # An estimate is called what it is everywhere else.
+    of_estimates = {one.label(lang): parts.BASIS[one.basis](lang) for one in assumptions(sized(scenario)) if one.basis}
+    assert {parts.BASIS[basis](lang) for basis in ("measured", "assumed")} == set(of_estimates.values())
+    for name, value in zip(rests_on[text.ASSUMPTION(lang)], rests_on[text.VALUE(lang)], strict=True):
+        assert of_estimates.get(name, "") in value
     assert not app.selectbox  # nothing to change before it is challenged
     assert len(app.text_input) == 1  # the box for a number, folded
 
