@@ -74,9 +74,9 @@ a { color: #005A9C; }
   table { font-size: 0.75em; }
   .origin { flex-direction: column; }
 }
-@page { size: A4; margin: 11mm 15mm; }
+@page { size: A4; margin: 10mm 15mm; }
 @media print {
-  body, :lang(ja) body, body:lang(ja) { font-size: 12px; line-height: 1.35; print-color-adjust: exact;
+  body, :lang(ja) body, body:lang(ja) { font-size: 11.6px; line-height: 1.32; print-color-adjust: exact;
     -webkit-print-color-adjust: exact; }
   main { max-width: none; padding: 0; }
   h2 { margin: 9px 0 4px; padding-top: 4px; }
