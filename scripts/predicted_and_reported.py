@@ -168,7 +168,7 @@ def section() -> str:
         lines.append(f"| {_TITLES[engine]} | {len(rows)} | {exact} | {max(off):.2%} |")
     lines += ["", "Outside it are differences of free memory, and memory of one GPU beside the tokens of another.", ""]
     for engine, rows in by_engine.items():
-        lines += [f"<details><summary>{_TITLES[engine]}: {len(rows)} figures</summary>", ""]
+        lines += [f"<details><summary>{_TITLES[engine]}: {len(rows)} figure{'s' * (len(rows) > 1)}</summary>", ""]
         lines += ["| model | figure | rule | reported | predicted | difference |", "|---|---|---|---:|---:|---:|"]
         lines += list(_table(rows))
         lines += ["", "</details>"]
