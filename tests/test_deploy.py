@@ -137,7 +137,15 @@ def test_the_proxy_keeps_visitors_with_their_replica_and_their_host() -> None:
     (form,) = re.findall(r"log_format (.*);", nginx)
     assert not {"$request ", "$request_uri", "$args", "$http_referer"} & set(re.findall(r"\$\w+ ?", form))
     # Its log of errors has whole requests in it, of what it limits or cannot pass on.
-    assert re.search(r"error_log \S+ crit;", nginx)
+    servers = re.findall(r"^server \{.*?^\}", nginx, re.DOTALL | re.MULTILINE)
+    assert len(servers) == 2
+    for server in servers:
+        assert re.search(r"error_log \S+ crit;", server)
+        assert "access_log off;" in server or re.search(r"access_log \S+ kvviz;", server)
+        assert "large_client_header_buffers 4 64k;" in server
+    # A class of thirty behind one address, each with a hundred files over seven connections.
+    assert int(re.findall(r"burst=(\d+)", nginx)[0]) >= 30 * 107
+    assert int(re.findall(r"limit_conn \w+ (\d+);", nginx)[0]) >= 30 * 7
     for needed in ("/_stcore/metrics { return 404; }", "limit_req zone", "limit_conn kvviz", "return 301"):
         assert needed in nginx
 
