@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from kvviz import build, export
-from kvviz.charts.compare import cell_label, comparison_rows, reasons, short_gpu
+from kvviz.charts.compare import cell_label, comparison_rows, reasons, runs_fewer, short_gpu
 from kvviz.compare import Cell, Compared
 from kvviz.core.units import format_count
 from kvviz.dispute import assumptions, label, written
@@ -116,6 +116,8 @@ def _notes(compared: Sequence[Compared], matrix: Matrix, lang: Lang) -> Iterator
             yield text.CANNOT(lang, number=one.number, why=one.problem.message(lang))
     if matrix:
         yield text.LEGEND(lang)
+        if fewer := runs_fewer(matrix, lang):
+            yield fewer
     for cell, why, models in reasons(matrix, lang):
         yield text.REASON_PLAIN(lang, cell=cell, models=("、" if lang == "ja" else ", ").join(models), why=why)
 
