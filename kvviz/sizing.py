@@ -123,6 +123,12 @@ class Sizing:
         return min(room, self.scenario.requests) > self.max_sequences_run
 
     @property
+    def holds_more(self) -> bool:
+        """Whether memory has room for more than run at once by default, asked for or not."""
+        fit, run = self.max_sequences_counted, self.max_sequences_run
+        return fit is not None and run is not None and fit > run
+
+    @property
     def lacking_bytes(self) -> int | None:
         """All that one GPU lacks for the counted need, whatever the weights leave over; negative: to spare."""
         if self.budget is None or self.short_bytes is None:

@@ -287,7 +287,7 @@ def _rows(compared: Sequence[Compared], lang: Lang) -> list[tuple[str, Callable[
     def of_sizing(value: Callable[[Sizing], str]) -> Callable[[Compared], str]:
         return lambda one: value(one.sizing) if one.sizing else "–"
 
-    fewer = any(one.sizing and _fewer(one.sizing) for one in compared)
+    fewer = any(one.sizing and one.sizing.holds_more for one in compared)
     rows: list[tuple[str, Callable[[Compared], str]]] = [
         ((text.ROW_IN_MEMORY if fewer else text.ROW_FIT)(lang), of_sizing(_fit)),
         *([(text.ROW_RUN(lang), of_sizing(_run))] if fewer else []),
@@ -322,12 +322,6 @@ def _fit(sizing: Sizing) -> str:
     if sizing.max_sequences_counted is None or sizing.fits is None:
         return "–"
     return f"{MARKS[sizing.fits]} {format_count(sizing.max_sequences_counted)}"
-
-
-def _fewer(sizing: Sizing) -> bool:
-    """Whether memory has room for more than run at once by default."""
-    fit, run = sizing.max_sequences_counted, sizing.max_sequences_run
-    return fit is not None and run is not None and fit > run
 
 
 def _run(sizing: Sizing) -> str:

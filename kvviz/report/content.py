@@ -42,10 +42,11 @@ def report(sizing: Sizing, lang: Lang, *, link: str, day: date, possible: Sequen
     at_once = ""
     if sizing.max_sequences_counted is not None and sizing.max_sequences_held is not None:
         counts = {"counted": sizing.max_sequences_counted, "held": sizing.max_sequences_held}
-        run = sizing.max_sequences_run
-        fewer = run is not None and run < sizing.max_sequences_counted
-        said_so = text.IN_MEMORY if fewer else text.AT_ONCE
-        at_once = said_so(lang, run=format_count(run or 0), **{n: format_count(count) for n, count in counts.items()})
+        said_so, run = (
+            (text.IN_MEMORY if sizing.holds_more else text.AT_ONCE),
+            format_count(sizing.max_sequences_run or 0),
+        )
+        at_once = said_so(lang, run=run, **{n: format_count(count) for n, count in counts.items()})
     return Report(
         kind=text.KIND(lang),
         model=scenario.model,
