@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from kvviz import build
-from kvviz.charts.compare import cell_label, comparison_rows
+from kvviz.charts.compare import cell_label, comparison_rows, runs_fewer
 from kvviz.compare import Cell, Compared, cell, compare, matrix
 from kvviz.core.units import format_count
 from kvviz.links import pack_config
@@ -133,3 +133,18 @@ def test_without_a_matrix_or_an_address(compared: tuple[Compared, ...], lang: La
         assert text.MATRIX(lang) not in said
         assert text.LEGEND(lang) not in said
         assert reported.NO_LINK(lang).partition("（")[0] in said.replace("\\", "")
+
+
+@BOTH
+def test_that_not_all_of_a_matrix_runs_at_once_is_said_as_on_the_page(
+    compared: tuple[Compared, ...], lang: Lang
+) -> None:
+    many = Scenario(model="Qwen/Qwen3-0.6B", gpu="h200", input=32, output=32)
+    found = ((cell(many, many.model, many.gpu, 1, ask=sized),),)
+    note = runs_fewer(found, lang)
+    assert note
+    written = comparison.csv_bytes(compared, found, lang, link="", day=date(2026, 1, 1)).decode()
+    assert note in written
+    assert (
+        runs_fewer(found, lang) not in comparison.csv_bytes(compared, (), lang, link="", day=date(2026, 1, 1)).decode()
+    )
